@@ -1,0 +1,100 @@
+import type { FullTap, Hook } from 'tapable'
+import { messageOf, TaplineError } from '../errors.ts'
+import type { HookName } from './hooks.ts'
+import type { HookPolicy } from './policy.ts'
+
+/** Told of every failure that the guard let through to a person. */
+export type Report = (error: TaplineError) => void
+
+/** A tap with what the plugin view adds to it. */
+export type PluginTap = FullTap & { readonly plugin?: string; readonly critical?: boolean; readonly active?: () => boolean }
+
+type TapFunction = (this: unknown, ...args: unknown[]) => unknown
+
+/**
+ * Wraps every tap of `hook`: adds plugin and hook to any error, applies the deadline, and turns a
+ * failure into "no opinion" unless the tap is critical or the hook's policy says otherwise.
+ */
+export function guardHook(hook: Hook<unknown[], unknown>, name: HookName, policy: HookPolicy, report: Report): void {
+  hook.intercept({
+    register: (tap) => {
+      const { plugin = tap.name, critical = false, active = always } = tap as PluginTap
+      const fails = critical || policy.failure === 'fail'
+      const settle = (error: TaplineError): undefined => {
+        if (fails) throw error
+        report(error)
+        return undefined
+      }
+      const run = tap.fn as TapFunction
+      const blame = (thrown: unknown): TaplineError => blameOn(plugin, name, thrown)
+      const guarded: TapFunction =
+        tap.type === 'promise'
+          ? async (...args) => {
+              if (!active()) return undefined
+              try {
+                return await withDeadline(run(...args), policy.deadlineMs, plugin, name)
+              } catch (thrown) {
+                return settle(blame(thrown))
+              }
+            }
+          : (...args) => {
+              if (!active()) return undefined
+              let answer: unknown
+              try {
+                answer = run(...args)
+              } catch (thrown) {
+                return settle(blame(thrown))
+              }
+              if (!isThenable(answer)) return answer
+              answer.then(undefined, () => undefined)
+              return settle(
+                new TaplineError('TAP_PROMISE', `Plugin "${plugin}" answered hook "${name}" with a promise in a synchronous tap.`, {
+                  plugin,
+                  hook: name,
+                }),
+              )
+            }
+      return { ...tap, fn: guarded as typeof tap.fn }
+    },
+  })
+}
+
+const always = (): boolean => true
+
+function blameOn(plugin: string, hook: string, thrown: unknown): TaplineError {
+  if (thrown instanceof TaplineError) {
+    return thrown.place.plugin === undefined
+      ? new TaplineError(thrown.code, thrown.message, { ...thrown.place, plugin, hook, advice: thrown.advice, data: thrown.data, cause: thrown })
+      : thrown
+  }
+  return new TaplineError('TAP_FAILED', `Plugin "${plugin}" failed at hook "${hook}": ${messageOf(thrown)}`, {
+    plugin,
+    hook,
+    cause: thrown,
+  })
+}
+
+function withDeadline(answer: unknown, deadlineMs: number | undefined, plugin: string, hook: string): unknown {
+  if (deadlineMs === undefined || !isThenable(answer)) return answer
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(
+        new TaplineError('TAP_TIMEOUT', `Plugin "${plugin}" did not answer hook "${hook}" within ${deadlineMs / 1000} s.`, { plugin, hook }),
+      )
+    }, deadlineMs)
+    answer.then(
+      (value) => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
+  })
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}

@@ -1,0 +1,88 @@
+import { TaplineError } from '../errors.ts'
+import type { CallToolResult, Progress, ServerTool } from '../types/index.ts'
+import type { Connection } from './connection.ts'
+import { withEnding } from './connection.ts'
+import { sdkError } from './sdk-errors.ts'
+
+/** A call may take this many times its timeout in all, however much progress it reports. */
+const HARD_CAP_FACTOR = 20
+const HARD_CAP_FLOOR_MS = 600_000
+const MAX_TIMER_MS = 2_147_483_647
+
+/** Options of a tool call. */
+export interface CallOptions {
+  /** Ends the call and tells the server so. */
+  readonly signal?: AbortSignal
+  /** Milliseconds without an answer or progress; the server's request timeout when absent. */
+  readonly timeoutMs?: number
+  /** The tool as it was listed, for servers of the modern era. */
+  readonly tool?: ServerTool
+  onProgress?(progress: Progress): void
+}
+
+/** Runs one request under an idle timeout that progress resets, a hard cap and the caller's signal. */
+export async function runRequest<T>(
+  connection: Connection,
+  server: { readonly name: string; readonly requestTimeoutMs: number },
+  what: string,
+  options: Pick<CallOptions, 'signal' | 'timeoutMs' | 'onProgress'>,
+  send: (signal: AbortSignal, timeoutMs: number, progressToken: string) => Promise<T>,
+): Promise<T> {
+  const idleMs = Math.min(options.timeoutMs ?? server.requestTimeoutMs, MAX_TIMER_MS)
+  const capMs = Math.min(Math.max(idleMs * HARD_CAP_FACTOR, HARD_CAP_FLOOR_MS), MAX_TIMER_MS - 1_000)
+  const controller = new AbortController()
+  const place = { server: server.name }
+  let ended: TaplineError | undefined
+  const end = (error: TaplineError): void => {
+    ended ??= error
+    controller.abort(error.message)
+  }
+  const timedOut = (): void =>
+    end(new TaplineError('REQUEST_TIMEOUT', `${what} was not answered within ${seconds(idleMs)}.`, place))
+  let idle = setTimeout(timedOut, idleMs)
+  const cap = setTimeout(
+    () => end(new TaplineError('REQUEST_TIMEOUT', `${what} was given up after ${seconds(capMs)} in spite of its progress.`, place)),
+    capMs,
+  )
+  const cancel = (): void => end(new TaplineError('CANCELLED', `${what} was cancelled.`, place))
+  const progress = connection.progress.open((news) => {
+    clearTimeout(idle)
+    idle = setTimeout(timedOut, idleMs)
+    options.onProgress?.(news)
+  })
+  if (options.signal?.aborted) cancel()
+  options.signal?.addEventListener('abort', cancel, { once: true })
+  try {
+    if (ended) throw ended
+    return await send(controller.signal, capMs + 1_000, progress.token)
+  } catch (thrown) {
+    throw ended ?? withEnding(sdkError(thrown), connection.transport)
+  } finally {
+    clearTimeout(idle)
+    clearTimeout(cap)
+    progress.close()
+    options.signal?.removeEventListener('abort', cancel)
+  }
+}
+
+/** `tools/call` on one connection. */
+export function callTool(
+  connection: Connection,
+  server: { readonly name: string; readonly requestTimeoutMs: number },
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  options: CallOptions,
+): Promise<CallToolResult> {
+  return runRequest(connection, server, `The call of "${name}" on server "${server.name}"`, options, async (signal, timeoutMs, progressToken) => {
+    const params = { name, arguments: args, _meta: { progressToken } }
+    const result =
+      connection.era === 'modern'
+        ? await connection.client.callTool(params, { signal, timeoutMs, ...(options.tool ? { tool: options.tool } : {}) })
+        : ((await connection.client.request('tools/call', params, { signal, timeoutMs })) as CallToolResult)
+    return Array.isArray(result?.content) ? result : { ...result, content: [] }
+  })
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000} s`
+}

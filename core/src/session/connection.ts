@@ -1,0 +1,141 @@
+import { pathToFileURL } from 'node:url'
+import { TaplineError } from '../errors.ts'
+import type { ConnectRequest, Frame, ServerSpec, Transport, TransportReport } from '../types/index.ts'
+import type { Era, Sdk, SdkClient } from './client.ts'
+import { ProgressBook } from './progress.ts'
+import { sdkError } from './sdk-errors.ts'
+import { tapTransport } from './tap.ts'
+
+/** Longest wait for the answer to the era probe. */
+export const PROBE_TIMEOUT_MS = 3_000
+
+/** What opening a connection needs. */
+export interface ConnectionOptions {
+  readonly server: ServerSpec
+  readonly cwd: string
+  readonly info: { readonly name: string; readonly version: string }
+  readonly sdk: Sdk
+  readonly attempt: number
+  readonly signal: AbortSignal
+  /** The era of this server as it was last seen. */
+  readonly knownEra: Era | undefined
+  /** Runs the `connect` hook. */
+  transportFor(request: ConnectRequest): Promise<Transport | undefined>
+  onNotification(frame: Frame): void
+  onPushResumed(): void
+  onSessionLost(): void
+  onReport(): void
+}
+
+/** One live connection to a server. */
+export interface Connection {
+  readonly client: SdkClient
+  readonly transport: Transport
+  readonly era: Era
+  readonly progress: ProgressBook
+  /** Resolves when the transport has closed, whoever closed it. */
+  readonly closed: Promise<void>
+  report(): TransportReport
+  /** Bounded; never rejects. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens one connection and settles its era. A server that dies on the probe, or is silent to it, is
+ * opened once more as a legacy one.
+ */
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  if (options.knownEra === 'legacy') {
+    return attempt(options, true)
+  }
+  const phase = { initialized: false }
+  try {
+    return await attempt(options, false, phase)
+  } catch (thrown) {
+    const error = sdkError(thrown)
+    const diedOnProbe = !phase.initialized && (error.code === 'CONNECTION_CLOSED' || error.code === 'REQUEST_TIMEOUT' || error.code === 'CONNECT_FAILED')
+    if (!diedOnProbe || options.signal.aborted || error.data.spawned === false || error.data.unreachable === true) throw error
+    return await attempt(options, true)
+  }
+}
+
+async function attempt(options: ConnectionOptions, knownLegacy: boolean, phase = { initialized: false }): Promise<Connection> {
+  const { server, signal } = options
+  const transport = await claim(options)
+  const progress = new ProgressBook()
+  let closed = (): void => undefined
+  const whenClosed = new Promise<void>((resolve) => (closed = resolve))
+  let era: Era | undefined
+  const tapped = tapTransport(transport, {
+    onFrame: (frame) => {
+      if (frame.method === undefined || frame.id !== undefined) return false
+      if (frame.method === 'notifications/progress') return progress.accept(frame.params)
+      options.onNotification(frame)
+      // The SDK needs cancellations; on modern connections also what belongs to a listen stream.
+      return era !== 'modern' && frame.method !== 'notifications/cancelled'
+    },
+    onSend: (frame) => {
+      if (frame.method === 'initialize') phase.initialized = true
+    },
+    onClose: () => closed(),
+  })
+  transport.onsessionlost = options.onSessionLost
+  transport.onpushresumed = options.onPushResumed
+  transport.onreport = options.onReport
+  const client = options.sdk.createClient({
+    info: options.info,
+    probeTimeoutMs: Math.min(PROBE_TIMEOUT_MS, server.requestTimeoutMs),
+    roots: () => [{ uri: pathToFileURL(options.cwd).href, name: 'session' }],
+    onError: () => undefined,
+  })
+  const abort = (): void => void transport.close().catch(() => undefined)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await client.connect(tapped, { signal, timeoutMs: server.requestTimeoutMs, knownLegacy })
+  } catch (thrown) {
+    await transport.close().catch(() => undefined)
+    throw withEnding(sdkError(thrown), transport)
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+  era = client.era
+  return {
+    client,
+    transport,
+    era,
+    progress,
+    closed: whenClosed,
+    report: () => transport.report?.() ?? {},
+    close: async () => {
+      await client.close().catch(() => undefined)
+      await transport.close().catch(() => undefined)
+    },
+  }
+}
+
+async function claim(options: ConnectionOptions): Promise<Transport> {
+  const { server, sdk, signal } = options
+  const request: ConnectRequest = {
+    server,
+    transport: server.transport,
+    env: {},
+    headers: {},
+    cwd: options.cwd,
+    attempt: options.attempt,
+    signal,
+    streamableHttp: (url, httpOptions) => Promise.resolve(sdk.streamableHttp(url, httpOptions)),
+    error: (code, message, details) => new TaplineError(code, message, { server: server.name, ...details }),
+  }
+  const transport = await options.transportFor(request)
+  if (transport !== undefined) return transport
+  const type = server.transport.type === 'custom' ? server.transport.name : server.transport.type
+  throw new TaplineError('NO_TRANSPORT', `No plugin provides the transport "${type}".`, { server: server.name })
+}
+
+/** Adds how the connection ended and the last lines of stderr: what a person needs to find the reason. */
+export function withEnding(error: TaplineError, transport: Transport): TaplineError {
+  if (error.code !== 'CONNECTION_CLOSED') return error
+  const { ending, stderrTail } = transport.report?.() ?? {}
+  const parts = [ending ?? error.message, ...(stderrTail ? [`stderr: ${stderrTail}`] : [])]
+  return new TaplineError('CONNECTION_CLOSED', parts.join('\n'), { ...error.place, data: error.data, cause: error })
+}

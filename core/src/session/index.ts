@@ -1,0 +1,8 @@
+export type { CallOptions } from './call.ts'
+export type { Era, ListenFilter, Listening, Sdk, SdkClient, ToolPage } from './client.ts'
+export { loadSdk } from './sdk.ts'
+export { createSession } from './session.ts'
+export type { Session, SessionOptions } from './session.ts'
+export type { SessionState, SessionStatus } from './status.ts'
+export { REFUND_AFTER_MS } from './supervisor.ts'
+export type { EraMemory } from './supervisor.ts'

@@ -1,0 +1,66 @@
+import { isTaplineError, messageOf, TaplineError } from '../errors.ts'
+import { cleanText } from '../text.ts'
+
+interface ThrownBySdk {
+  readonly name?: unknown
+  readonly code?: unknown
+  readonly message?: unknown
+  readonly data?: { readonly status?: unknown } | undefined
+}
+
+/**
+ * Our error for anything an SDK of either line throws, told apart by shape, not by class. Bodies of
+ * HTTP errors are never quoted; a server's own JSON-RPC message is, cleaned and bounded.
+ */
+export function sdkError(thrown: unknown): TaplineError {
+  if (isTaplineError(thrown)) return thrown
+  const nested = causeOf(thrown)
+  if (nested !== undefined) return nested
+  const { name, code, message, data } = (thrown ?? {}) as ThrownBySdk
+  const status = typeof data?.status === 'number' ? data.status : httpStatus(code, name)
+  if (status !== undefined) return httpError(status, thrown)
+  if (name === 'UnauthorizedError') return httpError(401, thrown)
+  if (typeof code === 'number') {
+    if (code === -32000 && message === 'MCP error -32000: Connection closed') return closed(thrown)
+    return new TaplineError('PROTOCOL', `The server answered with error ${code}: ${cleanText(String(message), 500)}`, {
+      data: { code },
+      cause: thrown,
+    })
+  }
+  switch (code) {
+    case 'CONNECTION_CLOSED':
+    case 'NOT_CONNECTED':
+      return closed(thrown)
+    case 'REQUEST_TIMEOUT':
+      return new TaplineError('REQUEST_TIMEOUT', 'The server did not answer in time.', { cause: thrown })
+    case 'METHOD_NOT_SUPPORTED_BY_PROTOCOL_VERSION':
+      return new TaplineError('PROTOCOL', 'The server’s protocol revision does not have this method.', { cause: thrown })
+    default:
+      return new TaplineError('CONNECT_FAILED', cleanText(messageOf(thrown), 300), { cause: thrown })
+  }
+}
+
+function closed(cause: unknown): TaplineError {
+  return new TaplineError('CONNECTION_CLOSED', 'The connection was closed.', { cause })
+}
+
+function httpStatus(code: unknown, name: unknown): number | undefined {
+  return typeof code === 'number' && code >= 100 && code < 600 && name !== 'ProtocolError' && name !== 'McpError' ? code : undefined
+}
+
+function httpError(status: number, cause: unknown): TaplineError {
+  if (status === 401 || status === 403) {
+    return new TaplineError('AUTH_FAILED', `The server refused the credentials (HTTP ${status}).`, { data: { status }, cause })
+  }
+  return new TaplineError('CONNECT_FAILED', `The server answered HTTP ${status}; the response body is not shown.`, { data: { status }, cause })
+}
+
+/** Our own fetch throws our errors; the SDK wraps some of them. */
+function causeOf(thrown: unknown): TaplineError | undefined {
+  let current: unknown = thrown
+  for (let depth = 0; depth < 4; depth++) {
+    if (isTaplineError(current)) return current
+    current = (current as { cause?: unknown } | null | undefined)?.cause
+  }
+  return undefined
+}

@@ -1,0 +1,106 @@
+import type { Client as ClientType, PriorDiscovery } from '@modelcontextprotocol/client'
+import { TaplineError } from '../errors.ts'
+import type { CallToolResult, HttpClientOptions, Transport } from '../types/index.ts'
+import type { ClientOptions, ConnectOptions, Listening, Sdk, SdkClient, ToolPage } from './client.ts'
+import { sdkError } from './sdk-errors.ts'
+
+type SdkModule = typeof import('@modelcontextprotocol/client')
+type SdkTransport = Parameters<ClientType['connect']>[0]
+
+let loading: Promise<Sdk> | undefined
+
+/** The official SDK's current client, loaded at the first call and kept for the process. */
+export function loadSdk(): Promise<Sdk> {
+  loading ??= import('@modelcontextprotocol/client').then((module) => adapt(module))
+  return loading
+}
+
+function adapt(module: SdkModule): Sdk {
+  return {
+    createClient: (options) => createClient(module, options),
+    streamableHttp: (url, options) => streamableHttp(module, url, options),
+  }
+}
+
+/** Results are handed on as the server sent them; validation costs more than it finds. */
+const PASS_THROUGH = {
+  '~standard': { version: 1, vendor: 'tapline', validate: (value: unknown) => ({ value: value as Record<string, unknown> }) },
+} as const
+
+function createClient(module: SdkModule, options: ClientOptions): SdkClient {
+  const client = new module.Client(options.info, {
+    capabilities: { roots: {} },
+    versionNegotiation: { mode: 'auto', probe: { timeoutMs: options.probeTimeoutMs } },
+    listMaxPages: 64,
+  })
+  client.setRequestHandler('roots/list', () => ({ roots: [...options.roots()] }))
+  client.onerror = (error) => options.onError(error)
+  const guard = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (thrown) {
+      throw sdkError(thrown)
+    }
+  }
+  const requestOptions = (signal: AbortSignal, timeoutMs: number) => ({ signal, timeout: timeoutMs })
+  return {
+    connect: (transport, { signal, timeoutMs, knownLegacy }: ConnectOptions) => {
+      const prior: { prior?: PriorDiscovery } = knownLegacy ? { prior: { kind: 'legacy' } } : {}
+      return guard(client.connect(transport as SdkTransport, { ...requestOptions(signal, timeoutMs), ...prior }))
+    },
+    get era() {
+      return client.getProtocolEra() ?? 'legacy'
+    },
+    get protocolVersion() {
+      return client.getNegotiatedProtocolVersion()
+    },
+    get serverInfo() {
+      return client.getServerVersion()
+    },
+    get capabilities() {
+      return client.getServerCapabilities() ?? {}
+    },
+    get instructions() {
+      return client.getInstructions()
+    },
+    request: (method, params, { signal, timeoutMs }) =>
+      guard(client.request({ method, ...(params ? { params } : {}) } as never, PASS_THROUGH as never, requestOptions(signal, timeoutMs))),
+    callTool: async (params, { signal, timeoutMs, tool }) =>
+      (await guard(
+        client.callTool(params as never, {
+          ...requestOptions(signal, timeoutMs),
+          // The output schema stays out: a server that breaks its own promise still gets its answer through.
+          ...(tool ? { toolDefinition: { name: tool.name, inputSchema: tool.inputSchema } as never } : {}),
+        }),
+      )) as CallToolResult,
+    listTools: async (cursor, { signal, timeoutMs }) =>
+      (await guard(
+        client.listTools(cursor === undefined ? undefined : { cursor }, { ...requestOptions(signal, timeoutMs), cacheMode: 'refresh' }),
+      )) as unknown as ToolPage,
+    listen: (filter, { signal, timeoutMs }): Promise<Listening> => guard(client.listen({ ...filter }, requestOptions(signal, timeoutMs))),
+    notify: (method, params) => guard(client.notification({ method, ...(params ? { params } : {}) } as never)),
+    close: () => client.close(),
+  }
+}
+
+function streamableHttp(module: SdkModule, url: URL, options: HttpClientOptions): Transport {
+  const { reconnection } = options
+  const transport = new module.StreamableHTTPClientTransport(url, {
+    fetch: options.fetch,
+    // Our fetch decides which redirects are followed.
+    redirectPolicy: 'follow',
+    ...(options.headers ? { requestInit: { headers: { ...options.headers } } } : {}),
+    ...(reconnection
+      ? {
+          reconnectionOptions: {
+            initialReconnectionDelay: reconnection.initialMs,
+            maxReconnectionDelay: reconnection.maxMs,
+            reconnectionDelayGrowFactor: reconnection.growFactor,
+            maxRetries: reconnection.maxRetries,
+          },
+        }
+      : {}),
+  })
+  if (typeof transport.send !== 'function') throw new TaplineError('CONNECT_FAILED', 'The SDK’s HTTP transport could not be made.')
+  return transport as unknown as Transport
+}

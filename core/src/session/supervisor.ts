@@ -1,0 +1,260 @@
+import { TaplineError } from '../errors.ts'
+import type { ConnectRequest, Frame, ServerSpec, Transport } from '../types/index.ts'
+import { backoffDelay, Nap } from './backoff.ts'
+import type { Era, Sdk } from './client.ts'
+import { type Connection, openConnection } from './connection.ts'
+import { keepListening } from './listening.ts'
+import { sdkError } from './sdk-errors.ts'
+import type { SessionStatus } from './status.ts'
+import { WaitingRoom } from './waiting.ts'
+
+/** A connection that has lasted this long gives the reconnect attempts back. */
+export const REFUND_AFTER_MS = 30_000
+
+/** Remembers which era a server speaks. Keys are server names. */
+export interface EraMemory {
+  get(server: string): Era | undefined
+  set(server: string, era: Era | undefined): void
+}
+
+/** What a supervised server needs from around it. */
+export interface SupervisorOptions {
+  readonly server: ServerSpec
+  readonly cwd: string
+  readonly info: { readonly name: string; readonly version: string }
+  /** Loads the SDK; called at the first connect. */
+  sdk(): Promise<Sdk>
+  /** Runs the `connect` hook. */
+  transportFor(request: ConnectRequest): Promise<Transport | undefined>
+  readonly eras?: EraMemory
+  /** {@link REFUND_AFTER_MS} when absent. */
+  readonly refundAfterMs?: number
+  /** Every notification in arrival order, except progress. */
+  onNotification(frame: Frame): void
+  /** The tool list may differ from what was listed before: after each connect and each break of the push stream. */
+  onCatalogueStale(): void
+  onStatus(status: SessionStatus): void
+  /** Each distinct error once, until a connection has lasted. */
+  onError(error: TaplineError): void
+}
+
+/** Keeps one server connected: back-off with a budget, and a session that the server lost opened again. */
+export class Supervisor {
+  readonly #options: SupervisorOptions
+  readonly #server: ServerSpec
+  readonly #stop = new AbortController()
+  readonly #nap = new Nap()
+  readonly #reported = new Set<string>()
+  readonly #waiting: WaitingRoom
+  #status: SessionStatus = { state: 'pending', attempt: 0, report: {} }
+  #connection: Connection | undefined
+  #reopening: Promise<void> | undefined
+  #running: Promise<void> | undefined
+  #used = 0
+  #dropped = false
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options
+    this.#server = options.server
+    this.#waiting = new WaitingRoom(options.server.name)
+  }
+
+  get status(): SessionStatus {
+    return this.#connection ? { ...this.#status, report: this.#connection.report() } : this.#status
+  }
+
+  get connection(): Connection | undefined {
+    return this.#connection
+  }
+
+  get closed(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  start(): void {
+    this.#running ??= this.#supervise()
+  }
+
+  /** Resolves when connected; rejects when the attempt that is or will be running fails. */
+  async ready(signal?: AbortSignal): Promise<void> {
+    if (this.#connection) return
+    if (this.closed) throw this.notConnected()
+    this.start()
+    this.#nap.wake()
+    await this.#waiting.wait(signal)
+  }
+
+  /** Replaces `lost` by a new connection at no cost. Single-flight, however many callers find it lost. */
+  reopen(lost: Connection): Promise<void> {
+    if (this.#connection !== lost) return this.#reopening ?? this.ready()
+    this.#reopening ??= this.#drop().finally(() => (this.#reopening = undefined))
+    return this.#reopening
+  }
+
+  /** A new connection at once, with a full budget. */
+  async reconnect(): Promise<void> {
+    this.#used = 0
+    this.#reported.clear()
+    if (this.#connection) await this.reopen(this.#connection)
+    else await this.ready()
+  }
+
+  async close(): Promise<void> {
+    if (!this.closed) {
+      this.#stop.abort()
+      this.#nap.wake()
+      this.#waiting.refuse(this.notConnected())
+    }
+    await this.#connection?.close()
+    await this.#running
+    this.#status = { state: 'disabled', attempt: 0, report: {} }
+    this.#options.onStatus(this.#status)
+  }
+
+  /** Why there is no connection, as an error. */
+  notConnected(): TaplineError {
+    const { state, reason } = this.#status
+    const why = this.closed ? 'it was stopped' : (reason ?? state)
+    return new TaplineError('NOT_CONNECTED', `Server "${this.#server.name}" is not connected: ${why}.`, { server: this.#server.name })
+  }
+
+  async #drop(): Promise<void> {
+    const connection = this.#connection
+    this.#dropped = true
+    this.#connection = undefined
+    await connection?.close()
+    await this.ready()
+  }
+
+  async #supervise(): Promise<void> {
+    while (!this.closed) {
+      this.#used++
+      const error = await this.#attempt()
+      if (this.closed) return
+      if (this.#dropped) {
+        this.#dropped = false
+        this.#used = Math.max(0, this.#used - 1)
+        continue
+      }
+      this.#reportOnce(error)
+      await this.#rest(error)
+    }
+  }
+
+  /** Waits as the error demands, and says so in the status. */
+  async #rest(error: TaplineError): Promise<void> {
+    const { reconnect, name } = this.#server
+    const rest = { reason: error.message, attempt: this.#used, report: this.#status.report }
+    if (error.code === 'AUTH_FAILED') {
+      this.#set({ ...rest, state: 'auth_failed', attention: error.advice })
+      this.#waiting.refuse(error)
+      await this.#nap.sleep(undefined)
+      this.#used = 0
+    } else if (this.#used >= reconnect.maxAttempts) {
+      const message = `reconnect attempts exhausted (${this.#used}); last error: ${error.message}`
+      const exhausted = new TaplineError('RECONNECT_EXHAUSTED', message, { server: name, cause: error })
+      this.#set({ ...rest, state: 'disconnected', reason: message, attention: exhausted.advice })
+      this.#reportOnce(exhausted)
+      this.#waiting.refuse(exhausted)
+      await this.#nap.sleep(undefined)
+      // Somebody asked: one more attempt, not a whole new budget.
+      this.#used = Math.min(this.#used, reconnect.maxAttempts - 1)
+    } else {
+      this.#set({ ...rest, state: 'reconnecting' })
+      this.#waiting.refuse(error)
+      await this.#nap.sleep(backoffDelay(this.#used, reconnect))
+    }
+  }
+
+  /** Connects and stays until the connection ends; answers why it ended. */
+  async #attempt(): Promise<TaplineError> {
+    this.#set({ state: 'connecting', attempt: this.#used, report: this.#status.report })
+    let connection: Connection
+    try {
+      connection = await this.#open()
+    } catch (thrown) {
+      return sdkError(thrown)
+    }
+    if (this.closed) {
+      await connection.close()
+      return this.notConnected()
+    }
+    const refund = setTimeout(() => {
+      this.#used = 0
+      this.#reported.clear()
+    }, this.#options.refundAfterMs ?? REFUND_AFTER_MS)
+    this.#connection = connection
+    this.#set(connectedStatus(connection, this.#used))
+    const stopListening = keepListening(connection, () => this.#options.onCatalogueStale())
+    this.#waiting.admit()
+    this.#options.onCatalogueStale()
+    await connection.closed
+    stopListening()
+    clearTimeout(refund)
+    if (this.#connection === connection) this.#connection = undefined
+    const report = connection.report()
+    this.#status = { ...this.#status, report }
+    // Frees what the server left behind, whoever ended the connection.
+    await connection.close()
+    const ending = report.ending ?? 'the connection was closed'
+    const detail = report.lastStderr ? `${ending} (stderr: ${report.lastStderr})` : ending
+    return new TaplineError('CONNECTION_CLOSED', detail, { server: this.#server.name })
+  }
+
+  async #open(): Promise<Connection> {
+    const { eras, ...options } = this.#options
+    const { name } = this.#server
+    const knownEra = eras?.get(name)
+    try {
+      const connection = await openConnection({
+        server: this.#server,
+        cwd: options.cwd,
+        info: options.info,
+        sdk: await options.sdk(),
+        attempt: this.#used,
+        signal: this.#stop.signal,
+        knownEra,
+        transportFor: options.transportFor,
+        onNotification: options.onNotification,
+        onPushResumed: () => options.onCatalogueStale(),
+        onSessionLost: () => {
+          if (this.#connection) void this.reopen(this.#connection).catch(() => undefined)
+        },
+        onReport: () => options.onStatus(this.status),
+      })
+      eras?.set(name, connection.era)
+      return connection
+    } catch (thrown) {
+      const { code } = sdkError(thrown)
+      // A server that no longer takes the handshake it took before may have changed eras.
+      if (knownEra !== undefined && (code === 'PROTOCOL' || code === 'REQUEST_TIMEOUT')) eras?.set(name, undefined)
+      throw thrown
+    }
+  }
+
+  #set(status: SessionStatus): void {
+    if (this.closed) return
+    this.#status = status
+    this.#options.onStatus(status)
+  }
+
+  #reportOnce(error: TaplineError): void {
+    if (this.#reported.has(error.message)) return
+    this.#reported.add(error.message)
+    this.#options.onError(error)
+  }
+}
+
+function connectedStatus(connection: Connection, attempt: number): SessionStatus {
+  const { client } = connection
+  return {
+    state: 'connected',
+    attempt,
+    era: connection.era,
+    ...(client.protocolVersion ? { protocolVersion: client.protocolVersion } : {}),
+    ...(client.serverInfo ? { serverInfo: { name: client.serverInfo.name, version: client.serverInfo.version } } : {}),
+    capabilities: client.capabilities,
+    ...(client.instructions ? { instructions: client.instructions } : {}),
+    report: connection.report(),
+  }
+}

@@ -1,0 +1,7 @@
+export type * from './diagnostic.ts'
+export type * from './host.ts'
+export type * from './notification.ts'
+export type * from './policy.ts'
+export type * from './server.ts'
+export type * from './tool.ts'
+export type * from './transport.ts'

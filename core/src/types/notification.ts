@@ -1,0 +1,116 @@
+/** A notification as it arrived from a server. */
+export interface RawNotification {
+  readonly kind: 'raw'
+  readonly server: string
+  readonly method: string
+  /** Untrusted: anything a server may send. */
+  readonly params: Readonly<Record<string, unknown>> | undefined
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number
+}
+
+/** An event that is worth delivering. Every text in it is redacted, bounded and free of control characters. */
+export interface Trigger {
+  readonly kind: 'trigger'
+  /** UUID. */
+  readonly traceId: string
+  /** Where it came from: an MCP server, or a source of another kind. */
+  readonly source: 'mcp' | (string & {})
+  readonly server: string
+  readonly method: string
+  /** Idempotency key: equal keys inside the window are one event. */
+  readonly key: string
+  /** `drop`: later equal events are duplicates. `latest_replaces`: the newest of them is delivered once more. */
+  readonly replacement: 'drop' | 'latest_replaces'
+  /** The method and at most 200 characters of bounded metadata, never raw params. */
+  readonly summary: string
+  /** Content for sinks that the user approved for it (channels). */
+  readonly content?: string
+  readonly receivedAt: number
+}
+
+/** A notification that ends here. It is counted with its reason. */
+export interface Drop {
+  readonly kind: 'drop'
+  readonly reason: string
+  /** Shown as the server's `last error` when the server should know better. */
+  readonly error?: string
+}
+
+/** One of the protocol's own notifications, counted apart and not an event. */
+export interface Handled {
+  readonly kind: 'handled'
+}
+
+/** What the `notify` hook turns step by step into a trigger, a drop or nothing to deliver. */
+export type Notice = RawNotification | Trigger | Drop | Handled
+
+/** What the `dedup` hook is asked. */
+export interface DedupRequest {
+  readonly trigger: Trigger
+  /** `process`: injected pushes, every window shows them. `project`: evaluated once per project. */
+  readonly scope: 'process' | 'project'
+}
+
+/** What the `dedup` hook answers. Nothing means: first. */
+export type DedupVerdict =
+  | {
+      readonly verdict: 'first'
+      /** Delivered: the claim stands until the window ends. */
+      done?(): void
+      /** Not delivered: the claim is free again. */
+      failed?(): void
+    }
+  | { readonly verdict: 'duplicate'; readonly of: string }
+  /** The newest of these is delivered once when the window ends, at `until` (milliseconds since the epoch). */
+  | { readonly verdict: 'later'; readonly until: number }
+
+/** What a sink says of a trigger that it took. */
+export interface Receipt {
+  /** The sink's name. */
+  readonly sink: string
+  /** Set when the sink knows that the trigger ends otherwise, for example `no rules`. */
+  readonly dropped?: string
+  /** Set when the sink passed it on to the inbox. */
+  readonly redirected?: boolean
+}
+
+/** What a sink is told beside the trigger. */
+export interface DeliverContext {
+  /** The policy that led here. */
+  readonly policy: string
+  readonly signal: AbortSignal
+}
+
+/** The states that a trigger passes; it ends in exactly one of the last five. */
+export type TriggerState = 'received' | 'pending' | 'delivered' | 'redirected' | 'deduped' | 'collapsed' | 'dropped'
+
+/** One step of a trigger, as observers, `tapline watch` and `pi.events` see it. */
+export interface TriggerEvent {
+  readonly ts: number
+  readonly traceId: string
+  readonly server: string
+  readonly method: string
+  readonly key: string
+  readonly policy: string
+  readonly summary: string
+  readonly state: TriggerState
+  readonly sink?: string
+  readonly reason?: string
+}
+
+/**
+ * The books of one server. At every moment
+ * `received = delivered + redirected + deduped + collapsed + dropped + pending`.
+ */
+export interface PushCounts {
+  readonly received: number
+  readonly delivered: number
+  readonly redirected: number
+  readonly deduped: number
+  readonly collapsed: number
+  readonly dropped: number
+  readonly pending: number
+  /** The protocol's own notifications, counted apart. */
+  readonly handled: number
+}

@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { build } from 'tsdown'
+import shared from '../../tsdown.config.ts'
+import { planOf, references } from './entries.ts'
+import type { Plan } from './entries.ts'
+import { stagedManifest } from './manifest.ts'
+import { copyTypes } from './types.ts'
+import type { Workspace } from './workspaces.ts'
+
+/**
+ * Lays the publishable form of a package into `stage`: built code in `dist`, the manifest that points
+ * there, and the rest as it is. The package's own folder is only read. Needs {@link emitTypes} before.
+ */
+export async function stagePackage(workspace: Workspace, stage: string, root: string): Promise<void> {
+  const plan = planOf(workspace)
+  await rm(stage, { recursive: true, force: true })
+  await mkdir(stage, { recursive: true })
+  if (plan.entries.length > 0) {
+    await compile(workspace, plan, join(stage, 'dist'), root)
+    await copyTypes(workspace, plan.entries, stage, root)
+  }
+  for (const path of plan.copied) await copy(workspace.folder, path, join(stage, path))
+  for (const path of plan.assets) await copy(workspace.folder, path, join(stage, path.replace(/^src\//, 'dist/')))
+  if (!existsSync(join(stage, 'LICENSE'))) await copyFile(join(root, 'LICENSE'), join(stage, 'LICENSE'))
+  const manifest = stagedManifest(workspace.manifest, plan)
+  await writeFile(join(stage, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+async function compile({ folder }: Workspace, { entries }: Plan, outDir: string, root: string): Promise<void> {
+  const name = (path: string) => path.replace(/^src\//, '').replace(/\.ts$/, '')
+  await build({
+    ...shared,
+    config: false,
+    cwd: folder,
+    root: join(folder, 'src'),
+    entry: Object.fromEntries(entries.map((path) => [name(path), join(folder, path)])),
+    outDir,
+    tsconfig: join(root, 'tsconfig.json'),
+  })
+}
+
+async function copy(folder: string, path: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true })
+  if (!/\.m?js$/.test(path)) return copyFile(join(folder, path), to)
+  let source = await readFile(join(folder, path), 'utf8')
+  for (const { text, built } of references(folder, path)) {
+    source = source.replaceAll(`'${text}'`, `'${built}'`).replaceAll(`"${text}"`, `"${built}"`)
+  }
+  await writeFile(to, source)
+}
