@@ -1,5 +1,6 @@
 export * from './errors.ts'
 export * from './kernel/index.ts'
 export type * from './types/index.ts'
+export * from './pipeline/index.ts'
 export * from './session/index.ts'
 export { cleanLines, cleanText, cut } from './text.ts'

@@ -1,0 +1,19 @@
+import type { Chat, Plugin, Receipt, Trigger } from '@tapline/core'
+import { frameEvent, frameSummary } from './framing.ts'
+
+/** Delivers triggers into the chat: `summary` shows them, `run` starts one turn with them. */
+export const chatSink = (): Plugin => ({
+  name: 'chat-sink',
+  api: 1,
+  setup({ hooks, host }) {
+    const { chat } = host
+    if (!chat) return
+    const deliver = (sink: string, frame: (trigger: Trigger) => string, say: Chat['show']) => (trigger: Trigger): Receipt | undefined => {
+      const { traceId, server, method } = trigger
+      say({ text: frame(trigger), traceId, server, method })
+      return { sink }
+    }
+    hooks.deliver.sink('summary').tap({}, deliver('summary', frameSummary, (message) => chat.show(message)))
+    hooks.deliver.sink('run').tap({}, deliver('run', frameEvent, (message) => chat.run(message)))
+  },
+})

@@ -1,0 +1,49 @@
+import type { DedupVerdict, Trigger } from '@tapline/core'
+
+/** More keys than this are not remembered; the oldest go first. */
+const MOST_KEYS = 100_000
+
+interface Claim {
+  /** Monotonic, so that a clock that is set does not open or close a window. */
+  readonly at: number
+  readonly traceId: string
+}
+
+/** Remembers keys for a while. */
+export interface DedupWindow {
+  claim(trigger: Trigger): DedupVerdict
+}
+
+/** A window of this process: the first of equal keys is first, later ones are duplicates or come later. */
+export function createWindow(windowMs: number, now: () => number = () => performance.now()): DedupWindow {
+  // Insertion order is arrival order, so what is over is always at the front.
+  const claims = new Map<string, Claim>()
+
+  const forgetOld = (time: number): void => {
+    for (const [key, { at }] of claims) {
+      if (time - at < windowMs && claims.size <= MOST_KEYS) return
+      claims.delete(key)
+    }
+  }
+
+  return {
+    claim: ({ key, traceId, replacement }) => {
+      const time = now()
+      forgetOld(time)
+      const earlier = claims.get(key)
+      if (earlier) {
+        return replacement === 'drop'
+          ? { verdict: 'duplicate', of: earlier.traceId }
+          : { verdict: 'later', until: Math.ceil(Date.now() + (earlier.at + windowMs - time)) }
+      }
+      const claim = { at: time, traceId }
+      claims.set(key, claim)
+      return {
+        verdict: 'first',
+        failed: () => {
+          if (claims.get(key) === claim) claims.delete(key)
+        },
+      }
+    },
+  }
+}
