@@ -1,7 +1,10 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { textOf } from './chat.ts'
+import type { ReceivedRequest } from './chat.ts'
 import { within } from './processes.ts'
 
 /** What the model answers once. */
@@ -26,31 +29,6 @@ export interface ToolCall {
   readonly id?: string
 }
 
-/** A message of a chat-completions request. */
-export interface ChatMessage {
-  readonly role: string
-  readonly content: string | readonly { readonly type: string; readonly text?: string }[] | null
-  readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly name: string; readonly arguments: string } }[]
-  readonly tool_call_id?: string
-}
-
-/** A tool as the model is told of it. */
-export interface ChatTool {
-  readonly type: string
-  readonly function: { readonly name: string; readonly description?: string; readonly parameters?: Record<string, unknown> }
-}
-
-/** A request as the model received it; `ended` says how its answer ended, once it has. */
-export interface ReceivedRequest {
-  readonly id: number
-  readonly at: number
-  readonly headers: IncomingMessage['headers']
-  readonly body: { readonly model: string; readonly messages: readonly ChatMessage[]; readonly tools?: readonly ChatTool[] }
-  /** The bytes of the body, for byte-identity checks. */
-  readonly raw: string
-  ended?: 'complete' | 'aborted'
-}
-
 /** A model that answers from a script, else from directives in the last user message, else with an echo. */
 export interface FakeModel extends AsyncDisposable {
   /** The base address, ending in `/v1`. */
@@ -73,22 +51,7 @@ export interface FakeModelOptions {
   readonly port?: number
 }
 
-/** The plain text of a message's content. */
-export function textOf(content: ChatMessage['content'] | undefined): string {
-  return typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('')
-}
-
-/** All that a request says to the model, one line per message with its role. */
-export function transcript(request: ReceivedRequest): string {
-  return request.body.messages.map((message) => `${message.role}: ${textOf(message.content)}`).join('\n')
-}
-
-/** The names of the tools that a request declares, in order. */
-export function toolNames(request: ReceivedRequest): string[] {
-  return (request.body.tools ?? []).map((tool) => tool.function.name)
-}
-
-/** Starts a chat-completions server on 127.0.0.1; directives are `CALL <tool> <json>`, `SLOW <n>` and `HOLD <name>`. */
+/** Starts a chat-completions server; the directives are `CALL <tool> <json>`, `SLOW <n>` and `HOLD <name>`. */
 export async function startFakeModel({ port = 0 }: FakeModelOptions = {}): Promise<FakeModel> {
   let queue: Turn[] = []
   let requests: ReceivedRequest[] = []
@@ -102,19 +65,35 @@ export async function startFakeModel({ port = 0 }: FakeModelOptions = {}): Promi
     return turn ?? directive(request)
   }
 
-  const server = createServer(async (request, response) => {
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const raw = await bodyOf(request)
-    if (!request.url?.endsWith('/chat/completions')) return void response.writeHead(404).end('{}')
-    const received: ReceivedRequest = { id: ++count, at: performance.now(), headers: request.headers, body: JSON.parse(raw), raw }
+    if (!request.url?.endsWith('/chat/completions')) {
+      response.writeHead(404).end('{}')
+      return
+    }
+    const { headers } = request
+    const received: ReceivedRequest = {
+      id: ++count,
+      at: performance.now(),
+      headers,
+      body: JSON.parse(raw),
+      raw,
+    }
     response.once('close', () => (received.ended = response.writableFinished ? 'complete' : 'aborted'))
     const turn = take(received)
     requests.push(received)
     waiting.forEach((check) => check())
     if (turn.delayMs) await sleep(turn.delayMs)
-    if (turn.status) return void response.writeHead(turn.status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message: turn.error ?? 'scripted' } }))
-    await answer(response, received, turn, holds)
-  })
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+    if (turn.status) {
+      const error = { message: turn.error ?? 'scripted' }
+      response.writeHead(turn.status, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+    } else await answer(response, received, turn, holds)
+  }
+
+  const server = createServer((request, response) => void serve(request, response))
+  await new Promise<void>((resolve, reject) =>
+    server.once('error', reject).listen(port, '127.0.0.1', resolve),
+  )
 
   const close = async () => {
     holds.releaseAll()
@@ -125,7 +104,8 @@ export async function startFakeModel({ port = 0 }: FakeModelOptions = {}): Promi
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests: () => requests,
     script: (turns) => void queue.push(...turns),
-    held: (name, ms = 20_000) => within(holds.named(name).reached.promise, ms, () => `the model to hold "${name}"`),
+    held: (name, ms = 20_000) =>
+      within(holds.named(name).reached.promise, ms, () => `the model to hold "${name}"`),
     release: (name) => holds.named(name).free.resolve(),
     reset() {
       holds.releaseAll()
@@ -140,7 +120,11 @@ export async function startFakeModel({ port = 0 }: FakeModelOptions = {}): Promi
       }
       waiting.add(check)
       check()
-      return within(found.promise, ms, () => `a model request; ${requests.length} came, the last: ${requests.at(-1)?.raw.slice(-500)}`).finally(() => waiting.delete(check))
+      return within(
+        found.promise,
+        ms,
+        () => `a model request; ${requests.length} came, the last: ${requests.at(-1)?.raw.slice(-500)}`,
+      ).finally(() => waiting.delete(check))
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -159,7 +143,10 @@ function createHolds() {
   const holds = new Map<string, Hold>()
   return {
     named(name: string): Hold {
-      const hold = holds.get(name) ?? { reached: Promise.withResolvers<void>(), free: Promise.withResolvers<void>() }
+      const hold = holds.get(name) ?? {
+        reached: Promise.withResolvers<void>(),
+        free: Promise.withResolvers<void>(),
+      }
       holds.set(name, hold)
       return hold
     },
@@ -175,20 +162,33 @@ function directive({ body }: ReceivedRequest): Turn {
   const last = body.messages.at(-1)
   const text = textOf(last?.content)
   if (last?.role === 'user') {
-    const toolCalls = [...text.matchAll(/CALL (\S+) (\{.*\})$/gm)].map(([, name = '', args = '{}']) => ({ name, args: JSON.parse(args) as unknown }))
+    const toolCalls = [...text.matchAll(/CALL (\S+) (\{.*\})$/gm)].map(([, name = '', args = '{}']) => ({
+      name,
+      args: JSON.parse(args) as unknown,
+    }))
     if (toolCalls.length > 0) return { toolCalls }
     const slow = /SLOW (\d+)/.exec(text)
-    if (slow) return { text: Array.from({ length: Number(slow[1]) }, (_, index) => `w${index} `).join(''), chunkDelayMs: 100 }
+    if (slow)
+      return {
+        text: Array.from({ length: Number(slow[1]) }, (_, index) => `w${index} `).join(''),
+        chunkDelayMs: 100,
+      }
     const hold = /HOLD (\S+)/.exec(text)?.[1]
     if (hold !== undefined) return { text: `HELD ${hold}`, hold }
   }
   return { text: `ECHO[${last?.role}]: ${text.slice(0, 400)}` }
 }
 
-async function answer(response: ServerResponse, { id, body }: ReceivedRequest, turn: Turn, holds: Holds): Promise<void> {
+async function answer(
+  response: ServerResponse,
+  { id, body }: ReceivedRequest,
+  turn: Turn,
+  holds: Holds,
+): Promise<void> {
   const base = { id: `chatcmpl-${id}`, object: 'chat.completion.chunk', created: 1, model: body.model }
   const event = (data: unknown) => response.write(`data: ${JSON.stringify(data)}\n\n`)
-  const send = (delta: unknown, finish: string | null = null) => event({ ...base, choices: [{ index: 0, delta, finish_reason: finish }] })
+  const send = (delta: unknown, finish: string | null = null) =>
+    event({ ...base, choices: [{ index: 0, delta, finish_reason: finish }] })
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   send({ role: 'assistant', content: '' })
   const chunks = turn.chunkDelayMs ? (turn.text?.match(/\S+\s*/g) ?? []) : turn.text ? [turn.text] : []
@@ -200,11 +200,21 @@ async function answer(response: ServerResponse, { id, body }: ReceivedRequest, t
   if (turn.hold !== undefined) {
     const hold = holds.named(turn.hold)
     hold.reached.resolve()
-    await hold.free.promise
+    await Promise.race([hold.free.promise, once(response, 'close')])
     holds.forget(turn.hold)
+    if (response.closed) return
   }
   turn.toolCalls?.forEach((call, index) =>
-    send({ tool_calls: [{ index, id: call.id ?? `call_${id}_${index}`, type: 'function', function: { name: call.name, arguments: JSON.stringify(call.args ?? {}) } }] }),
+    send({
+      tool_calls: [
+        {
+          index,
+          id: call.id ?? `call_${id}_${index}`,
+          type: 'function',
+          function: { name: call.name, arguments: JSON.stringify(call.args ?? {}) },
+        },
+      ],
+    }),
   )
   send({}, turn.toolCalls?.length ? 'tool_calls' : 'stop')
   event({ ...base, choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } })

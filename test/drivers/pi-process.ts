@@ -34,34 +34,49 @@ export interface PiCommand {
 
 /** The environment of an isolated process: nothing of the developer's shell but paths and language. */
 export function isolatedEnv(scratch: Scratch, extra: PiOptions['env'] = {}): Record<string, string> {
-  const inherited = ['PATH', 'LANG', 'LC_ALL', 'SHELL', 'USER', 'LOGNAME', 'TZ'].map((name) => [name, process.env[name]] as const)
+  const inherited = ['PATH', 'LANG', 'LC_ALL', 'SHELL', 'USER', 'LOGNAME', 'TZ'].map(
+    (name) => [name, process.env[name]] as const,
+  )
   const env: Record<string, string | undefined> = {
     ...Object.fromEntries(inherited),
     // Entries say `node`; they must mean the Node that runs pi.
     PATH: [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter),
     HOME: scratch.home,
     TMPDIR: scratch.tmp,
-    TAPLINE_SCRATCH: scratch.root,
     PI_CODING_AGENT_DIR: scratch.agent,
     PI_OFFLINE: '1',
     PI_SKIP_VERSION_CHECK: '1',
     PI_TELEMETRY: '0',
     ...extra,
   }
-  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined))
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
 }
 
 /** Writes pi's files into the scratch directory and says how to start it with these further arguments. */
 export function preparePi(options: PiOptions = {}, args: readonly string[] = []): PiCommand {
   const { model, models = {}, settings = {} } = options
   const scratch = options.scratch ?? createScratch(options)
-  const fake = { api: 'openai-completions', apiKey: 'sk-not-real', models: [{ id: 'fake-1', name: 'Fake One', contextWindow: 128_000, maxTokens: 4096, input: ['text'] }] }
+  const fake = {
+    api: 'openai-completions',
+    apiKey: 'sk-not-real',
+    models: [{ id: 'fake-1', name: 'Fake One', contextWindow: 128_000, maxTokens: 4096, input: ['text'] }],
+  }
   // A second pi on the same scratch keeps what the first one has saved, unless told otherwise.
   if (model || options.models || !existsSync(path.join(scratch.agent, 'models.json'))) {
-    scratch.write('agent/models.json', { providers: { ...(model && { fake: { ...fake, baseUrl: model.url } }), ...models } })
+    scratch.write('agent/models.json', {
+      providers: { ...(model && { fake: { ...fake, baseUrl: model.url } }), ...models },
+    })
   }
   if (options.settings || !existsSync(path.join(scratch.agent, 'settings.json'))) {
-    const own = { defaultProvider: 'fake', defaultModel: 'fake-1', enableInstallTelemetry: false, quietStartup: true, extensions: ['-builtin:mcp'] }
+    const own = {
+      defaultProvider: 'fake',
+      defaultModel: 'fake-1',
+      enableInstallTelemetry: false,
+      quietStartup: true,
+      extensions: ['-builtin:mcp'],
+    }
     scratch.write('agent/settings.json', { ...own, ...settings })
   }
   return {
@@ -74,13 +89,16 @@ export function preparePi(options: PiOptions = {}, args: readonly string[] = [])
 }
 
 /** pi's command-line script. */
-export function piCli(): string {
+function piCli(): string {
   const manifest = findPackageJSON('@earendil-works/pi-coding-agent', import.meta.url)
   if (manifest === undefined) throw new Error('@earendil-works/pi-coding-agent is not installed')
   return path.join(path.dirname(manifest), 'dist/bundle/cli.js')
 }
 
 /** Spawns a prepared pi in a group of its own, out of reach of what is typed at the terminal that runs the tests. */
-export function spawnPi({ command: [file = '', ...args], env, cwd }: PiCommand, stdin: 'pipe' | 'ignore'): ChildProcess {
+export function spawnPi(
+  { command: [file = '', ...args], env, cwd }: PiCommand,
+  stdin: 'pipe' | 'ignore',
+): ChildProcess {
   return spawn(file, args, { env, cwd, stdio: [stdin, 'pipe', 'pipe'], detached: true })
 }

@@ -1,3 +1,4 @@
+import type { Parsed } from './chat.ts'
 import { preparePi, spawnPi } from './pi-process.ts'
 import type { PiOptions } from './pi-process.ts'
 import { exitOf, within } from './processes.ts'
@@ -10,7 +11,10 @@ export interface PiRun extends Exit {
 }
 
 /** Runs pi to its end, as in `runPi(['-p', 'hello'], { model })`; a run longer than `ms` is killed and rejected. */
-export async function runPi(args: readonly string[], options: PiOptions & { readonly ms?: number } = {}): Promise<PiRun> {
+export async function runPi(
+  args: readonly string[],
+  options: PiOptions & { readonly ms?: number } = {},
+): Promise<PiRun> {
   const prepared = preparePi(options, args)
   const child = spawnPi(prepared, 'ignore')
   const output = { stdout: '', stderr: '' }
@@ -18,11 +22,12 @@ export async function runPi(args: readonly string[], options: PiOptions & { read
     child[stream]?.setEncoding('utf8').on('data', (text: string) => (output[stream] += text))
   }
   const exited = exitOf(child)
-  // `close` and not `exit`: output may still be under way; but a surviving grandchild must not delay it for ever.
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   try {
-    const exit = await within(exited, options.ms ?? 60_000, () => `pi ${args.join(' ')} to end; stderr: ${output.stderr.slice(-800)}`)
-    await within(closed, 2000, () => 'the pipes to close').catch(() => {})
+    const exit = await within(
+      exited,
+      options.ms ?? 60_000,
+      () => `pi ${args.join(' ')} to end; stderr: ${output.stderr.slice(-800)}`,
+    )
     return { ...exit, ...output }
   } finally {
     child.kill('SIGKILL')
@@ -31,9 +36,9 @@ export async function runPi(args: readonly string[], options: PiOptions & { read
 }
 
 /** The records of a JSON-mode run. */
-export function jsonLines(stdout: string): Record<string, any>[] {
+export function jsonLines(stdout: string): Record<string, Parsed>[] {
   return stdout
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .map((line) => JSON.parse(line) as Record<string, any>)
+    .map((line) => JSON.parse(line) as Record<string, Parsed>)
 }

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import type { Parsed } from './chat.ts'
 import { preparePi, spawnPi } from './pi-process.ts'
 import type { PiOptions } from './pi-process.ts'
 import { exitOf, within } from './processes.ts'
@@ -9,8 +10,7 @@ import type { Scratch } from './scratch.ts'
 export interface PiEvent {
   readonly type: string
   readonly at: number
-  // The records of pi and of any extension: tests read what they know to be there.
-  readonly [key: string]: any
+  readonly [key: string]: Parsed
 }
 
 /** A dialog that an extension opened; `method` is select, confirm, input or editor. */
@@ -22,7 +22,9 @@ export interface UiRequest extends PiEvent {
 }
 
 /** Answers dialogs: a text is the value, a boolean the confirmation, nothing cancels. */
-export type UiHandler = (request: UiRequest) => string | boolean | undefined | Promise<string | boolean | undefined>
+export type UiHandler = (
+  request: UiRequest,
+) => string | boolean | undefined | Promise<string | boolean | undefined>
 
 /** Options of a pi in RPC mode. */
 export interface RpcOptions extends PiOptions {
@@ -35,7 +37,7 @@ export interface RpcOptions extends PiOptions {
 export interface PiResponse {
   readonly success: boolean
   readonly error?: string
-  readonly data?: any
+  readonly data?: Parsed
 }
 
 /** The real pi in RPC mode; every wait and command is rejected as soon as pi ends. */
@@ -59,7 +61,7 @@ export interface Pi extends AsyncDisposable {
   answer(handler: UiHandler): void
   /** The texts notified since index `from` of `events`. */
   notices(from?: number): string[]
-  /** Closes stdin, waits for an orderly end, else kills pi; what pi left running ends with the scratch directory, here if it is pi's own. */
+  /** Closes stdin and waits for an orderly end, else kills pi; disposes the scratch directory if pi made it. */
   close(ms?: number): Promise<Exit>
   /** Sends a signal and waits for the end; `close` is still due. */
   kill(signal?: NodeJS.Signals): Promise<Exit>
@@ -86,14 +88,23 @@ export async function startPi(options: RpcOptions = {}): Promise<Pi> {
   // Whoever waits sees the rejection; when nobody does it is no fault.
   ended.catch(() => {})
   const soon = <T>(promise: Promise<T>, ms: number, what: string) =>
-    within(Promise.race([promise, ended]), ms, () => `${what}; events: ${summary(events)}; stderr: ${stderr.slice(-800)}`)
+    within(
+      Promise.race([promise, ended]),
+      ms,
+      () => `${what}; events: ${summary(events)}; stderr: ${stderr.slice(-800)}`,
+    )
 
   async function dialog(request: UiRequest): Promise<void> {
     let answer: string | boolean | undefined
     try {
       answer = await handler(request)
     } finally {
-      const reply = typeof answer === 'string' ? { value: answer } : typeof answer === 'boolean' ? { confirmed: answer } : { cancelled: true }
+      const reply =
+        typeof answer === 'string'
+          ? { value: answer }
+          : typeof answer === 'boolean'
+            ? { confirmed: answer }
+            : { cancelled: true }
       write({ type: 'extension_ui_response', id: request.id, ...reply })
     }
   }
@@ -103,7 +114,8 @@ export async function startPi(options: RpcOptions = {}): Promise<Pi> {
   onLines(child, (line) => {
     const record = parse(line)
     if (record === undefined) return void noise.push(line)
-    if (record.type === 'response' && answers.has(record.id)) return answers.get(record.id)?.(record as unknown as PiResponse)
+    if (record.type === 'response' && answers.has(record.id))
+      return answers.get(record.id)?.(record as unknown as PiResponse)
     const event = { ...record, at: performance.now() - started }
     events.push(event)
     listeners.forEach((listener) => listener(event))
@@ -145,11 +157,13 @@ export async function startPi(options: RpcOptions = {}): Promise<Pi> {
     async command(line) {
       const from = events.length
       const { data } = await pi.prompt(line)
-      if (data?.disposition !== 'handled') throw new Error(`pi has no command for "${line}": ${data?.disposition}`)
+      if (data?.disposition !== 'handled')
+        throw new Error(`pi has no command for "${line}": ${data?.disposition}`)
       return pi.notices(from)
     },
     answer: (next) => void (handler = next),
-    notices: (from = 0) => events.slice(from).flatMap((event) => (event.method === 'notify' ? [String(event.message)] : [])),
+    notices: (from = 0) =>
+      events.slice(from).flatMap((event) => (event.method === 'notify' ? [String(event.message)] : [])),
     async close(ms = 10_000) {
       child.stdin?.end()
       const exit = await within(exited, ms, () => 'pi to end').catch(() => pi.kill())
@@ -194,7 +208,7 @@ function onLines(child: ChildProcess, take: (line: string) => void): void {
   })
 }
 
-function parse(line: string): (Record<string, any> & { type: string }) | undefined {
+function parse(line: string): { type: string; [key: string]: Parsed } | undefined {
   try {
     const record = JSON.parse(line)
     return typeof record?.type === 'string' ? record : undefined

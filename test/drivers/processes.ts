@@ -22,7 +22,14 @@ export function processTable(): ProcessEntry[] {
       // The command name may hold blanks and brackets, so the fields are counted from its last bracket.
       const [state = '', ppid, pgid, sid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       const cmdline = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-      entries.push({ pid: Number(name), ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), state, cmdline })
+      entries.push({
+        pid: Number(name),
+        ppid: Number(ppid),
+        pgid: Number(pgid),
+        sid: Number(sid),
+        state,
+        cmdline,
+      })
     } catch {
       // It ended while the table was read.
     }
@@ -46,7 +53,7 @@ export function processAlive(pid: number): boolean {
 export function descendants(pid: number): ProcessEntry[] {
   const table = processTable().filter(lives)
   const found: ProcessEntry[] = []
-  for (let parents = [pid]; parents.length > 0; ) {
+  for (let parents = [pid]; parents.length > 0;) {
     const children = table.filter((entry) => parents.includes(entry.ppid))
     found.push(...children)
     parents = children.map((entry) => entry.pid)
@@ -54,7 +61,7 @@ export function descendants(pid: number): ProcessEntry[] {
   return found
 }
 
-/** The running processes whose environment or command line names this text, such as a scratch directory; never this process. */
+/** The running processes, but this one, whose environment or command line holds a text such as a directory. */
 export function processesNaming(text: string): ProcessEntry[] {
   return processTable().filter((entry) => {
     if (entry.pid === process.pid || !lives(entry)) return false
@@ -68,12 +75,17 @@ export function processesNaming(text: string): ProcessEntry[] {
 }
 
 /** Asks again and again until the answer is truthy, which it returns; throws with `what` after `ms`. */
-export async function waitUntil<T>(ask: () => T | Promise<T>, ms = 10_000, what: string | (() => string) = 'the condition'): Promise<NonNullable<T>> {
+export async function waitUntil<T>(
+  ask: () => T | Promise<T>,
+  ms = 10_000,
+  what: string | (() => string) = 'the condition',
+): Promise<NonNullable<T>> {
   const deadline = performance.now() + ms
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 50)) {
     const answer = await ask()
     if (answer) return answer
-    if (performance.now() > deadline) throw new Error(`Waited ${ms} ms for ${typeof what === 'string' ? what : what()}`)
+    if (performance.now() > deadline)
+      throw new Error(`Waited ${ms} ms for ${typeof what === 'string' ? what : what()}`)
     await sleep(pause)
   }
 }
@@ -98,34 +110,20 @@ export function killQuietly(pid: number | undefined, signal: NodeJS.Signals = 'S
   }
 }
 
-const guarded = new Set<() => void>()
-let watching = false
-
-/** Runs `clean` when the test process exits, unless the function it returns has been called before. */
-export function onTestExit(clean: () => void): () => void {
-  if (!watching) process.once('exit', () => guarded.forEach((each) => each()))
-  watching = true
-  guarded.add(clean)
-  return () => void guarded.delete(clean)
-}
-
 /** How a child ended. */
 export interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
-/** Resolves when the child has ended, whatever became of its pipes; it never outlives the test process. */
+/**
+ * Resolves when the child has ended, or could not be started, and all its output has been read. A grandchild
+ * that holds the pipes open delays it by half a second.
+ */
 export function exitOf(child: ChildProcess): Promise<Exit> {
-  const forget = onTestExit(() => killQuietly(child.pid))
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => {
-      forget()
-      resolve({ code, signal })
-    })
-    child.once('error', () => {
-      forget()
-      resolve({ code: null, signal: null })
-    })
-  })
+  const { promise, resolve } = Promise.withResolvers<Exit>()
+  child.once('close', (code, signal) => resolve({ code, signal }))
+  child.once('exit', (code, signal) => setTimeout(() => resolve({ code, signal }), 500).unref())
+  child.once('error', () => resolve({ code: null, signal: null }))
+  return promise
 }

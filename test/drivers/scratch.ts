@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { killQuietly, onTestExit, processesNaming } from './processes.ts'
+import { killQuietly, processesNaming } from './processes.ts'
+import { makeDirectory, sharedDirectory } from './test-root.ts'
 
 /** A directory of its own for one test: home, agent directory, temporary directory, project. */
 export interface Scratch extends AsyncDisposable {
@@ -18,42 +18,26 @@ export interface Scratch extends AsyncDisposable {
 
 /** Options of a scratch directory. */
 export interface ScratchOptions {
-  /** `shared` keeps one TMPDIR for the whole test process, so that pi's loader cache is warm from the second start on. */
+  /** `shared` is one TMPDIR for the whole test process: pi's loader cache is warm from the second start on. */
   readonly tmp?: 'own' | 'shared'
 }
 
-let shared: string | undefined
-
-function sharedTmp(): string {
-  if (shared === undefined) {
-    const directory = mkdtempSync(path.join(tmpdir(), 'tapline-tmp-'))
-    onTestExit(() => rmSync(directory, { recursive: true, force: true }))
-    shared = directory
-  }
-  return shared
-}
-
-/** Makes a scratch directory; it is removed on dispose, or at the latest when the test process exits. */
+/** Makes a scratch directory; it is removed on dispose, or at the latest when the test process ends. */
 export function createScratch({ tmp = 'own' }: ScratchOptions = {}): Scratch {
-  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'tapline-')))
+  const root = makeDirectory('scratch')
   const make = (name: string) => {
     mkdirSync(path.join(root, name))
     return path.join(root, name)
   }
-  const end = () => {
+  const dispose = async () => {
     for (const { pid } of processesNaming(root)) killQuietly(pid)
     rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
-  }
-  const forget = onTestExit(end)
-  const dispose = async () => {
-    forget()
-    end()
   }
   return {
     root,
     home: make('home'),
     agent: make('agent'),
-    tmp: tmp === 'shared' ? sharedTmp() : make('tmp'),
+    tmp: tmp === 'shared' ? sharedDirectory('shared-tmp') : make('tmp'),
     project: make('project'),
     write(file, content) {
       const target = path.join(root, file)

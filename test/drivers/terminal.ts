@@ -1,9 +1,9 @@
-import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFile } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { killQuietly, onTestExit, waitUntil } from './processes.ts'
+import { killQuietly, waitUntil } from './processes.ts'
+import { makeDirectory } from './test-root.ts'
 
 const run = promisify(execFile)
 
@@ -38,21 +38,31 @@ export interface Terminal extends AsyncDisposable {
 }
 
 // The dead pane stays, so that the last screen of a program that failed can be read.
-const configuration = ['set -g remain-on-exit on', 'set -g status off', 'set -g history-limit 5000', 'set -g default-terminal xterm-256color', 'set -s escape-time 0', 'set -s extended-keys on']
+const configuration = [
+  'set -g remain-on-exit on',
+  'set -g status off',
+  'set -g history-limit 5000',
+  'set -g default-terminal xterm-256color',
+  'set -s escape-time 0',
+  'set -s extended-keys on',
+]
 
-/** Starts a command in a terminal of its own, behind a private socket; it is killed at the latest when the test process exits. */
-export async function startTerminal({ command, env, cwd, columns = 120, rows = 40 }: TerminalOptions): Promise<Terminal> {
-  const directory = mkdtempSync(path.join(tmpdir(), 'tapline-tty-'))
+/** Starts a command in a terminal of its own, behind a private socket; it ends with the test process at the latest. */
+export async function startTerminal({
+  command,
+  env,
+  cwd,
+  columns = 120,
+  rows = 40,
+}: TerminalOptions): Promise<Terminal> {
+  const directory = makeDirectory('tty')
   const socket = path.join(directory, 'socket')
   const file = path.join(directory, 'tmux.conf')
   writeFileSync(file, configuration.join('\n'))
-  const tmux = async (...args: readonly string[]) => (await run('tmux', ['-S', socket, '-f', file, ...args], { env: { ...env }, timeout: 10_000 })).stdout
+  const tmux = async (...args: readonly string[]) =>
+    (await run('tmux', ['-S', socket, '-f', file, ...args], { env: { ...env }, timeout: 10_000 })).stdout
   const ask = async (format: string) => (await tmux('display-message', '-p', format)).trim()
 
-  const forget = onTestExit(() => {
-    spawnSync('tmux', ['-S', socket, 'kill-server'])
-    rmSync(directory, { recursive: true, force: true })
-  })
   await tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), '-c', cwd, ...command)
   const pid = Number(await ask('#{pane_pid}'))
 
@@ -72,7 +82,7 @@ export async function startTerminal({ command, env, cwd, columns = 120, rows = 4
       let screen = ''
       const matches = typeof match === 'function' ? match : (text: string) => match.test(text)
       const look = async () => matches((screen = await terminal.screen()))
-      await waitUntil(look, ms, () => `${match} on this screen:\n${screen}`)
+      await waitUntil(look, ms, () => `${String(match)} on this screen:\n${screen}`)
       return screen
     },
     async waitForExit(ms = 20_000) {
@@ -80,7 +90,6 @@ export async function startTerminal({ command, env, cwd, columns = 120, rows = 4
       return Number(await ask('#{pane_dead_status}'))
     },
     async kill() {
-      forget()
       await tmux('kill-server').catch(() => {})
       killQuietly(-pid)
       rmSync(directory, { recursive: true, force: true })

@@ -21,12 +21,14 @@ const ALWAYS = ['README.md', 'CHANGELOG.md', 'LICENSE']
 export function planOf({ folder, manifest }: Workspace): Plan {
   const exported = leaves(manifest.exports).concat(binaries(manifest)).filter(isSource)
   const listed = filesOf(folder, manifest.files ?? ['*']).filter((path) => !path.startsWith('src/'))
-  const thin = [...new Set((manifest.pi?.extensions ?? []).flatMap((entry) => closureOf(folder, plain(entry))))]
+  const thin = [
+    ...new Set((manifest.pi?.extensions ?? []).flatMap((entry) => closureOf(folder, plain(entry)))),
+  ]
   const scripts = [...listed, ...thin].filter((path) => SCRIPT.test(path))
   const referenced = scripts.flatMap((path) => references(folder, path).map(({ target }) => target))
   const entries = [...new Set([...exported.map(plain), ...referenced])].toSorted()
   for (const entry of entries) {
-    if (!existsSync(join(folder, entry))) throw new Error(`${manifest.name}: ${entry} is named but does not exist`)
+    if (!existsSync(join(folder, entry))) throw new Error(`${entry} is named but does not exist`)
   }
   // Without anything to build, TypeScript that pi loads is all there is: it is copied whole.
   const rest = entries.length > 0 ? thin : filesOf(folder, ['src'])
@@ -72,7 +74,8 @@ function closureOf(folder: string, entry: string, seen = new Set<string>()): str
   for (const node of program.body) {
     if (node.type === 'ImportDeclaration' && node.importKind !== 'type') specifiers.push(node.source.value)
     if (node.type === 'ExportAllDeclaration' && node.exportKind !== 'type') specifiers.push(node.source.value)
-    if (node.type === 'ExportNamedDeclaration' && node.exportKind !== 'type' && node.source) specifiers.push(node.source.value)
+    if (node.type === 'ExportNamedDeclaration' && node.exportKind !== 'type' && node.source)
+      specifiers.push(node.source.value)
   }
   const source = readFileSync(join(folder, entry), 'utf8')
   for (const { moduleRequest } of module.dynamicImports) {
@@ -96,7 +99,9 @@ function binaries({ bin }: Manifest): string[] {
 function filesOf(folder: string, patterns: readonly string[]): string[] {
   return [...patterns, ...ALWAYS]
     .flatMap((pattern) => globSync(pattern, { cwd: folder }))
-    .flatMap((path) => (statSync(join(folder, path)).isDirectory() ? globSync(`${path}/**`, { cwd: folder }) : [path]))
+    .flatMap((path) =>
+      statSync(join(folder, path)).isDirectory() ? globSync(`${path}/**`, { cwd: folder }) : [path],
+    )
     .filter((path) => statSync(join(folder, path)).isFile())
     .map(slashed)
     .filter((path) => path !== 'package.json' && !/(^|\/)(node_modules|test|dist)\//.test(path))

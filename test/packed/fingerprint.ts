@@ -7,14 +7,24 @@ import type { Workspace } from './workspaces.ts'
 export function fingerprints(workspaces: readonly Workspace[], root: string): Map<string, string> {
   const byName = new Map(workspaces.map((workspace) => [workspace.manifest.name, workspace]))
   const marks = new Map<string, string>()
-  const tooling = hashOf(root, ['tsdown.config.ts', 'tsconfig.json', 'package-lock.json', 'LICENSE', 'test/packed/*.ts'])
+  const tooling = hashOf(root, [
+    'tsdown.config.ts',
+    'tsconfig.json',
+    'package-lock.json',
+    'LICENSE',
+    'test/packed/*.ts',
+  ])
   const mark = (name: string, path: readonly string[]): string => {
     const known = marks.get(name)
     const workspace = byName.get(name)
     if (known || !workspace || path.includes(name)) return known ?? ''
     const { dependencies, peerDependencies } = workspace.manifest
     const neighbours = Object.keys({ ...dependencies, ...peerDependencies }).toSorted()
-    const parts = [tooling, hashOf(workspace.folder, ['**']), ...neighbours.map((next) => mark(next, [...path, name]))]
+    const parts = [
+      tooling,
+      hashOf(workspace.folder, ['**']),
+      ...neighbours.map((next) => mark(next, [...path, name])),
+    ]
     const made = createHash('sha256').update(parts.join('\n')).digest('hex')
     marks.set(name, made)
     return made
@@ -27,7 +37,11 @@ function hashOf(folder: string, patterns: readonly string[]): string {
   const hash = createHash('sha256')
   const exclude = (path: string) => /(^|[\\/])(node_modules|test|dist)$/.test(path)
   for (const path of patterns.flatMap((pattern) => globSync(pattern, { cwd: folder, exclude })).toSorted()) {
-    if (statSync(join(folder, path)).isFile()) hash.update(path).update('\0').update(readFileSync(join(folder, path)))
+    if (statSync(join(folder, path)).isFile())
+      hash
+        .update(path)
+        .update('\0')
+        .update(readFileSync(join(folder, path)))
   }
   return hash.digest('hex')
 }

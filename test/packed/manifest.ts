@@ -5,7 +5,7 @@ import type { Exports, Manifest } from './workspaces.ts'
 /** The manifest of the staged copy: what pointed at `src` points at `dist`, except what pi itself loads. */
 export function stagedManifest(manifest: Manifest, plan: Plan): Manifest {
   const { scripts: _scripts, devDependencies: _dev, ...published } = manifest
-  if (plan.entries.length === 0) return published as Manifest
+  if (plan.entries.length === 0) return published
   const kept = (manifest.files ?? []).filter((file) => plain(file) !== 'src')
   const thin = plan.copied.some((path) => path.startsWith('src/')) ? ['src'] : []
   return {
@@ -14,7 +14,7 @@ export function stagedManifest(manifest: Manifest, plan: Plan): Manifest {
     ...(manifest.exports === undefined ? {} : { exports: builtExports(manifest.exports) }),
     ...(rootSource(manifest.exports) ? { types: `./${typesOf(rootSource(manifest.exports)!)}` } : {}),
     files: ['dist', ...thin, ...kept],
-  } as Manifest
+  }
 }
 
 function builtExports(target: Exports): Exports {

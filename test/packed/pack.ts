@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { checkTarball } from './check.ts'
@@ -17,6 +17,7 @@ export interface Packed {
   readonly version: string
   /** The folder that was packed. */
   readonly stage: string
+  /** Empty when the package could not be built. */
   readonly tarball: string
   /** Whether nothing had changed since the last run. */
   readonly cached: boolean
@@ -38,17 +39,29 @@ export async function pack(root = REPOSITORY, only?: readonly string[]): Promise
     const stale: Workspace[] = []
     for (const workspace of wanted) {
       const before = known[workspace.manifest.name]
-      const fresh = before?.mark === marks.get(workspace.manifest.name) && existsSync(before?.packed.tarball ?? '')
+      const fresh =
+        before?.mark === marks.get(workspace.manifest.name) && existsSync(before?.packed.tarball ?? '')
       if (fresh && before) done.push({ ...before.packed, cached: true })
       else stale.push(workspace)
     }
     if (stale.length > 0) await emitTypes(root)
-    for (const workspace of stale) await stagePackage(workspace, stageOf(root, workspace), root)
-    for (const packed of await packStaged(root, stale)) {
+    const staged: Workspace[] = []
+    for (const workspace of stale) {
+      try {
+        await stagePackage(workspace, stageOf(root, workspace), root)
+        staged.push(workspace)
+      } catch (error) {
+        const { name, version } = workspace.manifest
+        const problems = [(error as Error).message]
+        done.push({ name, version, stage: stageOf(root, workspace), tarball: '', cached: false, problems })
+      }
+    }
+    for (const packed of await packStaged(root, staged)) {
       known[packed.name] = { mark: marks.get(packed.name)!, packed }
       done.push(packed)
     }
     await writeFile(knownPath(root), JSON.stringify(known, undefined, 2))
+    if (only === undefined) await removeOthers(join(root, '.tapline/tarballs'), done)
     return done.toSorted((a, b) => a.name.localeCompare(b.name))
   })
 }
@@ -58,17 +71,35 @@ async function packStaged(root: string, workspaces: readonly Workspace[]): Promi
   if (workspaces.length === 0) return []
   const tarballs = join(root, '.tapline/tarballs')
   await mkdir(tarballs, { recursive: true })
-  const folders = workspaces.map((workspace) => stageOf(root, workspace))
-  const args = ['pack', ...folders, '--json', '--ignore-scripts', '--pack-destination', tarballs]
-  const { stdout } = await promisify(execFile)('npm', args, { cwd: tarballs, maxBuffer: 1 << 26, shell: process.platform === 'win32' })
+  const stages = new Map(workspaces.map((workspace) => [workspace.manifest.name, stageOf(root, workspace)]))
+  const args = ['pack', ...stages.values(), '--json', '--ignore-scripts', '--pack-destination', tarballs]
+  const { stdout } = await promisify(execFile)('npm', args, {
+    cwd: tarballs,
+    maxBuffer: 1 << 26,
+    shell: process.platform === 'win32',
+  })
   const answers = JSON.parse(stdout) as { name: string; version: string; filename: string }[]
   return Promise.all(
-    answers.map(async ({ name, version, filename }, index) => {
+    answers.map(async ({ name, version, filename }) => {
       const tarball = join(tarballs, filename)
-      const stage = folders[index]!
-      return { name, version, stage, tarball, cached: false, problems: await checkTarball(tarball, stage) }
+      return {
+        name,
+        version,
+        stage: stages.get(name)!,
+        tarball,
+        cached: false,
+        problems: await checkTarball(tarball),
+      }
     }),
   )
+}
+
+/** Tarballs of earlier versions go: whatever lies in the folder is what would be published. */
+async function removeOthers(folder: string, packages: readonly Packed[]): Promise<void> {
+  const kept = new Set(packages.map(({ tarball }) => tarball))
+  for (const name of existsSync(folder) ? await readdir(folder) : []) {
+    if (!kept.has(join(folder, name))) await rm(join(folder, name))
+  }
 }
 
 type Known = Record<string, { readonly mark: string; readonly packed: Packed }>
@@ -88,10 +119,12 @@ function stageOf(root: string, { id }: Workspace): string {
 if (import.meta.main) {
   const packages = await pack(REPOSITORY, process.argv.length > 2 ? process.argv.slice(2) : undefined)
   for (const { name, version, cached, problems } of packages) {
-    console.log(`${problems.length === 0 ? 'ok  ' : 'BAD '} ${name}@${version}${cached ? ' (unchanged)' : ''}`)
+    console.log(
+      `${problems.length === 0 ? 'ok  ' : 'BAD '} ${name}@${version}${cached ? ' (unchanged)' : ''}`,
+    )
     for (const problem of problems) console.log(`       ${problem}`)
   }
   const bad = packages.filter(({ problems }) => problems.length > 0).length
-  console.log(`${packages.length} packages in .tapline/tarballs, ${bad} with problems`)
+  console.log(`${packages.length} packages, ${bad} with problems; the tarballs are in .tapline/tarballs`)
   process.exitCode = bad > 0 ? 1 : 0
 }

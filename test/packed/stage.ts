@@ -10,8 +10,12 @@ import { copyTypes } from './types.ts'
 import type { Workspace } from './workspaces.ts'
 
 /**
- * Lays the publishable form of a package into `stage`: built code in `dist`, the manifest that points
- * there, and the rest as it is. The package's own folder is only read. Needs {@link emitTypes} before.
+ * Lays the publishable form of a package into `stage`; the package's own folder is only read. Needs
+ * `emitTypes` before. The conventions are four:
+ * - What `exports`, `bin` or a script outside TypeScript names in `src` is built, and named in `dist`.
+ * - In every `.mjs` a literal such as `'../src/cli/main.ts'` becomes `'../dist/cli/main.js'`.
+ * - The files in `pi.extensions` stay TypeScript, with those that they load by a relative path.
+ * - Everything else in the manifest's `files` is copied; what in `src` is no code goes to `dist`.
  */
 export async function stagePackage(workspace: Workspace, stage: string, root: string): Promise<void> {
   const plan = planOf(workspace)
@@ -22,13 +26,19 @@ export async function stagePackage(workspace: Workspace, stage: string, root: st
     await copyTypes(workspace, plan.entries, stage, root)
   }
   for (const path of plan.copied) await copy(workspace.folder, path, join(stage, path))
-  for (const path of plan.assets) await copy(workspace.folder, path, join(stage, path.replace(/^src\//, 'dist/')))
+  for (const path of plan.assets)
+    await copy(workspace.folder, path, join(stage, path.replace(/^src\//, 'dist/')))
   if (!existsSync(join(stage, 'LICENSE'))) await copyFile(join(root, 'LICENSE'), join(stage, 'LICENSE'))
   const manifest = stagedManifest(workspace.manifest, plan)
   await writeFile(join(stage, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
 }
 
-async function compile({ folder }: Workspace, { entries }: Plan, outDir: string, root: string): Promise<void> {
+async function compile(
+  { folder }: Workspace,
+  { entries }: Plan,
+  outDir: string,
+  root: string,
+): Promise<void> {
   const name = (path: string) => path.replace(/^src\//, '').replace(/\.ts$/, '')
   await build({
     ...shared,

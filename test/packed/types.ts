@@ -21,15 +21,26 @@ export async function emitTypes(root: string): Promise<void> {
     outDir: join(root, '.tapline/types'),
   }
   const include = SOURCES.map((pattern) => `../${pattern}`)
-  await writeFile(project, JSON.stringify({ extends: '../tsconfig.json', compilerOptions, include }, undefined, 2))
+  await writeFile(
+    project,
+    JSON.stringify({ extends: '../tsconfig.json', compilerOptions, include }, undefined, 2),
+  )
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  await promisify(execFile)(process.execPath, [compiler, '-p', project]).catch((error: { stdout?: string }) => {
-    throw new Error(`The compiler could not write the declarations:\n${error.stdout}`, { cause: error })
-  })
+  try {
+    await promisify(execFile)(process.execPath, [compiler, '-p', project])
+  } catch (error) {
+    const { stdout } = error as { stdout?: string }
+    throw new Error(`The compiler could not write the declarations:\n${stdout}`, { cause: error })
+  }
 }
 
 /** Copies the declarations that `entries` reach to the `dist` of a staged package. */
-export async function copyTypes(workspace: Workspace, entries: readonly string[], stage: string, root: string): Promise<void> {
+export async function copyTypes(
+  workspace: Workspace,
+  entries: readonly string[],
+  stage: string,
+  root: string,
+): Promise<void> {
   const emitted = join(root, '.tapline/types', relative(root, workspace.folder))
   const waiting = entries.map((entry) => entry.replace(/\.ts$/, '.d.ts'))
   const seen = new Set(waiting)
@@ -42,7 +53,10 @@ export async function copyTypes(workspace: Workspace, entries: readonly string[]
     }
     const to = join(stage, path.replace(/^src/, 'dist'))
     await mkdir(dirname(to), { recursive: true })
-    await writeFile(to, text.replaceAll(RELATIVE_TYPESCRIPT, (literal) => literal.replace(/\.ts(?=['"]$)/, '.js')))
+    await writeFile(
+      to,
+      text.replaceAll(RELATIVE_TYPESCRIPT, (literal) => literal.replace(/\.ts(?=['"]$)/, '.js')),
+    )
   }
 }
 

@@ -15,6 +15,8 @@ export interface PipelineOptions {
   readonly kernel: Pick<Kernel, 'hooks' | 'hasSink'>
   /** The policy for a method of a server. */
   policyFor(server: string, method: string): PushPolicy
+  /** Nothing is delivered or claimed: what would be is said to have reached the sink `watch`. */
+  readonly watchOnly?: boolean
   /** Told once of each policy whose sink is not loaded. */
   onMissingSink?(policy: string, server: string): void
 }
@@ -136,7 +138,7 @@ class NotificationPipeline implements Pipeline {
 
   #claim(lane: Lane, trigger: Trigger): void {
     const { dedup } = this.#options.kernel.hooks
-    if (!dedup.isUsed()) return this.#deliver(lane, trigger, undefined)
+    if (this.#options.watchOnly || !dedup.isUsed()) return this.#deliver(lane, trigger, undefined)
     dedup.callAsync({ trigger, scope: lane.scope }, (_error, verdict) => {
       if (verdict?.verdict === 'duplicate') return this.#settle(lane, trigger, 'deduped', undefined, `duplicate of ${verdict.of}`)
       if (verdict?.verdict !== 'later') return this.#deliver(lane, trigger, verdict ?? undefined)
@@ -148,6 +150,7 @@ class NotificationPipeline implements Pipeline {
   }
 
   #deliver(lane: Lane, trigger: Trigger, claim: Extract<DedupVerdict, { verdict: 'first' }> | undefined): void {
+    if (this.#options.watchOnly) return this.#settle(lane, trigger, 'delivered', 'watch')
     if (!lane.sink) {
       claim?.done?.()
       return lane.policy === 'log' ? this.#settle(lane, trigger, 'delivered', 'log') : this.#withoutSink(lane, trigger)

@@ -8,10 +8,10 @@ export interface HostPaths {
 
 /** The chat of a session, as sinks see it. */
 export interface Chat {
-  /** Shows `text` without a model call, also while the agent streams. */
-  show(message: ChatMessage): Promise<void> | void
-  /** Shows `text` and starts one turn; queued while the agent is busy. */
-  run(message: ChatMessage): Promise<void> | void
+  /** Shows `text` without a model call, also while the agent streams. Throws when there is no chat any more. */
+  show(message: ChatMessage): void
+  /** Shows `text` and starts one turn; queued while the agent is busy. Throws when there is no chat any more. */
+  run(message: ChatMessage): void
 }
 
 /** One framed message for the chat. */

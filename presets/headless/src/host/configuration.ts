@@ -1,0 +1,26 @@
+import type { ConfigContext, ConfigState, HostPaths, Kernel } from '@tapline/core'
+import type { TrustStore } from '../state/trust.ts'
+
+/** What reading the configuration needs. */
+export interface ConfigurationOptions {
+  readonly paths: HostPaths
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly projectTrusted: boolean
+  readonly trust: TrustStore
+  /** Servers that other extensions have registered by now. */
+  registered(): ConfigContext['registered']
+}
+
+/** Runs the `config` hook: the servers of every dialect, what is wrong, and what a person must be asked. */
+export async function readConfiguration(kernel: Kernel, options: ConfigurationOptions): Promise<ConfigState> {
+  const { paths, env, projectTrusted, trust } = options
+  const context: ConfigContext = {
+    ...paths,
+    env,
+    projectTrusted,
+    registered: options.registered(),
+    trustOf: (path, directory, content) => trust.answer(path, directory, content),
+    signal: AbortSignal.timeout(30_000),
+  }
+  return (await kernel.hooks.config.promise({ servers: [], diagnostics: [], questions: [] }, context)) as ConfigState
+}

@@ -1,0 +1,210 @@
+import {
+  createKernel,
+  createPipeline,
+  type Diagnostic,
+  type Frame,
+  type Host,
+  type Kernel,
+  type Pipeline,
+  policyFor,
+  type ServerSpec,
+  type TaplineError,
+  type TrustQuestion,
+} from '@tapline/core'
+import { isToolsListChanged } from '@tapline/triggers'
+import { builtInPlugins } from '../plugins/built-in.ts'
+import { loadNamedPlugins } from '../plugins/named.ts'
+import { readSettings } from '../settings/files.ts'
+import { applySettings, type Settings } from '../settings/settings.ts'
+import { eraMemory } from '../state/eras.ts'
+import { type ConfigurationOptions, readConfiguration } from './configuration.ts'
+import { createServer, type Server } from './server.ts'
+
+/** What becomes of pushes: delivered, only watched (nothing is claimed), or not even mapped. */
+export type PushMode = 'deliver' | 'watch' | 'ignore'
+
+/** What {@link createTapline} takes. */
+export interface TaplineOptions extends ConfigurationOptions {
+  readonly info: { readonly name: string; readonly version: string }
+  readonly mode: Host['mode']
+  readonly pushes: PushMode
+  readonly chat?: Host['chat']
+  readonly credentials?: Host['credentials']
+  isModelProvider?(name: string): boolean
+  /** Plugins that other extensions handed in. */
+  readonly plugins?: readonly unknown[]
+  /** Told of what a person should know, each once. */
+  onDiagnostic(diagnostic: Diagnostic): void
+  /** Told whenever a server's state, report or tool list may have changed. */
+  onServer?(server: Server): void
+}
+
+/** Tapline in one process: the kernel, the servers and the pipeline. */
+export interface Tapline {
+  readonly kernel: Kernel
+  readonly pipeline: Pipeline
+  readonly settings: Settings
+  /** Every configured server in order, the disabled ones too. */
+  readonly servers: readonly Server[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** Project files that are not used because nobody was asked about them. */
+  readonly questions: readonly TrustQuestion[]
+  server(name: string): Server | undefined
+  /** Begins to connect the enabled servers, in the background. */
+  start(): void
+  /** Reads the server files again. Servers whose entry is the same keep running. */
+  reload(): Promise<void>
+  /** Ends every server and plugin within a bounded time. */
+  close(): Promise<void>
+}
+
+/** Reads the configuration and sets everything up; nothing connects before {@link Tapline.start}. */
+export async function createTapline(options: TaplineOptions): Promise<Tapline> {
+  const { settings, questions } = await readSettings(options.paths, options.trust)
+  const named = await loadNamedPlugins(settings.plugins, options.paths.agentDir)
+  const diagnostics: Diagnostic[] = []
+  const tell = (diagnostic: Diagnostic): void => {
+    diagnostics.push(diagnostic)
+    options.onDiagnostic(diagnostic)
+  }
+  const kernel = await createKernel({
+    plugins: [
+      ...builtInPlugins().filter((plugin) => !settings.disable.has(plugin.name)),
+      ...named.plugins,
+      ...(options.plugins ?? []),
+    ],
+    host: hostOf(options),
+    options: settings.options,
+    report: (error) => tell({ severity: 'warning', message: `${error.message} ${error.advice}` }),
+  })
+  for (const diagnostic of [...settings.diagnostics, ...named.diagnostics]) tell(diagnostic)
+  const tapline = new RunningTapline(options, kernel, settings, diagnostics, tell, questions)
+  await tapline.reload()
+  return tapline
+}
+
+class RunningTapline implements Tapline {
+  readonly kernel: Kernel
+  readonly pipeline: Pipeline
+  readonly settings: Settings
+  readonly diagnostics: readonly Diagnostic[]
+  servers: readonly Server[] = []
+  questions: readonly TrustQuestion[] = []
+  readonly #options: TaplineOptions
+  readonly #settingsQuestions: readonly TrustQuestion[]
+  readonly #eras
+  readonly #tell: (diagnostic: Diagnostic) => void
+  readonly #told = new Set<string>()
+  #started = false
+  #closed = false
+  #reloading: Promise<void> = Promise.resolve()
+
+  constructor(
+    options: TaplineOptions,
+    kernel: Kernel,
+    settings: Settings,
+    diagnostics: readonly Diagnostic[],
+    tell: (diagnostic: Diagnostic) => void,
+    questions: readonly TrustQuestion[],
+  ) {
+    this.#options = options
+    this.kernel = kernel
+    this.settings = settings
+    this.diagnostics = diagnostics
+    this.#tell = tell
+    this.#settingsQuestions = questions
+    this.#eras = eraMemory(options.paths.agentDir, (name) => this.server(name)?.spec)
+    this.pipeline = createPipeline({
+      kernel,
+      watchOnly: options.pushes === 'watch',
+      policyFor: (server, method) => policyFor(this.server(server)?.spec.push ?? {}, method, kernel.hasSink),
+      onMissingSink: (policy, server) =>
+        tell({ severity: 'warning', message: `server "${server}": no plugin provides the sink "${policy}"; its pushes are dropped.`, server }),
+    })
+  }
+
+  server(name: string): Server | undefined {
+    return this.servers.find((server) => sameName(server.spec.name, name))
+  }
+
+  start(): void {
+    this.#started = true
+    for (const server of this.servers) if (server.spec.enabled) server.session.start()
+  }
+
+  reload(): Promise<void> {
+    this.#reloading = this.#reloading.then(() => this.#reload())
+    return this.#reloading
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#reloading
+    this.pipeline.close()
+    await Promise.all(this.servers.map((server) => server.session.close()))
+    await this.kernel.dispose()
+  }
+
+  async #reload(): Promise<void> {
+    if (this.#closed) return
+    const state = await readConfiguration(this.kernel, this.#options)
+    this.questions = [...this.#settingsQuestions, ...state.questions]
+    for (const diagnostic of state.diagnostics) {
+      if (this.#told.has(diagnostic.message)) continue
+      this.#told.add(diagnostic.message)
+      this.#tell(diagnostic)
+    }
+    const specs = state.servers.map((spec) => applySettings(spec, this.settings))
+    const earlier = new Map(this.servers.map((server) => [JSON.stringify(server.spec), server]))
+    const next = specs.map((spec) => earlier.get(JSON.stringify(spec)) ?? this.#create(spec))
+    const ended = this.servers.filter((server) => !next.includes(server))
+    this.servers = next
+    await Promise.all(ended.map((server) => server.session.close()))
+    for (const server of ended) this.#options.onServer?.(server)
+    if (this.#started) this.start()
+  }
+
+  #create(spec: ServerSpec): Server {
+    return createServer({
+      spec,
+      kernel: this.kernel,
+      eras: this.#eras,
+      info: this.#options.info,
+      cwd: this.#options.paths.cwd,
+      onNotification: (server, frame) => this.#receive(server, frame),
+      onChange: (server) => this.#options.onServer?.(server),
+      onError: (error) => this.#fail(spec, error),
+    })
+  }
+
+  #receive(server: Server, frame: Frame): void {
+    if (isToolsListChanged(frame.method)) server.toolsChanged()
+    if (this.#options.pushes !== 'ignore') this.pipeline.receive(server.spec.name, frame)
+  }
+
+  #fail(spec: ServerSpec, error: TaplineError): void {
+    this.pipeline.book(spec.name).lastError = error.message
+    const retrying =
+      error.code === 'RECONNECT_EXHAUSTED' || error.code === 'AUTH_FAILED'
+        ? error.advice
+        : `(retrying with backoff, up to ${spec.reconnect.maxAttempts} attempts)`
+    this.#tell({ severity: 'warning', message: `mcp server '${spec.name}' failed: ${error.message} ${retrying}`, server: spec.name })
+  }
+}
+
+function hostOf(options: TaplineOptions): Host {
+  const { info, mode, env, paths, chat, credentials, isModelProvider } = options
+  return {
+    ...info,
+    mode,
+    paths,
+    env,
+    ...(chat ? { chat } : {}),
+    ...(credentials ? { credentials } : {}),
+    ...(isModelProvider ? { isModelProvider } : {}),
+  }
+}
+
+function sameName(a: string, b: string): boolean {
+  return a.replaceAll('-', '_') === b.replaceAll('-', '_')
+}
