@@ -49,10 +49,15 @@ export interface FakeModel extends AsyncDisposable {
 /** Options of the fake model. */
 export interface FakeModelOptions {
   readonly port?: number
+  /** Answers what the script does not; nothing means the directives and the echo. */
+  readonly otherwise?: (request: ReceivedRequest) => Turn | undefined
 }
 
 /** Starts a chat-completions server; the directives are `CALL <tool> <json>`, `SLOW <n>` and `HOLD <name>`. */
-export async function startFakeModel({ port = 0 }: FakeModelOptions = {}): Promise<FakeModel> {
+export async function startFakeModel({
+  port = 0,
+  otherwise,
+}: FakeModelOptions = {}): Promise<FakeModel> {
   let queue: Turn[] = []
   let requests: ReceivedRequest[] = []
   let count = 0
@@ -62,7 +67,7 @@ export async function startFakeModel({ port = 0 }: FakeModelOptions = {}): Promi
   function take(request: ReceivedRequest): Turn {
     const index = queue.findIndex((turn) => turn.when?.(request) ?? true)
     const [turn] = index < 0 ? [] : queue.splice(index, 1)
-    return turn ?? directive(request)
+    return turn ?? otherwise?.(request) ?? directive(request)
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

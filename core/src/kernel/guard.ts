@@ -1,5 +1,5 @@
 import type { FullTap, Hook } from 'tapable'
-import { messageOf, TaplineError } from '../errors.ts'
+import { isTaplineError, messageOf, TaplineError } from '../errors.ts'
 import type { HookName } from './hooks.ts'
 import type { HookPolicy } from './policy.ts'
 
@@ -13,9 +13,10 @@ type TapFunction = (this: unknown, ...args: unknown[]) => unknown
 
 /**
  * Wraps every tap of `hook`: adds plugin and hook to any error, applies the deadline, and turns a
- * failure into "no opinion" unless the tap is critical or the hook's policy says otherwise.
+ * failure into "no opinion" unless the tap is critical or the hook's policy says otherwise. What is
+ * not an answer counts as a failure, except where nobody `listens` to answers.
  */
-export function guardHook(hook: Hook<unknown[], unknown>, name: HookName, policy: HookPolicy, report: Report): void {
+export function guardHook(hook: Hook<unknown[], unknown>, name: HookName, policy: HookPolicy, report: Report, listens = true): void {
   hook.intercept({
     register: (tap) => {
       const { plugin = tap.name, critical = false, active = always } = tap as PluginTap
@@ -27,15 +28,18 @@ export function guardHook(hook: Hook<unknown[], unknown>, name: HookName, policy
       }
       const run = tap.fn as TapFunction
       const blame = (thrown: unknown): TaplineError => blameOn(plugin, name, thrown)
+      const checked = (answer: unknown): unknown => (listens && !isAnswer(answer) ? settle(noAnswer(plugin, name, answer)) : answer)
       const guarded: TapFunction =
         tap.type === 'promise'
           ? async (...args) => {
               if (!active()) return undefined
+              let answer: unknown
               try {
-                return await withDeadline(run(...args), policy.deadlineMs, plugin, name)
+                answer = await withDeadline(run(...args), policy.deadlineMs, plugin, name)
               } catch (thrown) {
                 return settle(blame(thrown))
               }
+              return checked(answer)
             }
           : (...args) => {
               if (!active()) return undefined
@@ -45,7 +49,7 @@ export function guardHook(hook: Hook<unknown[], unknown>, name: HookName, policy
               } catch (thrown) {
                 return settle(blame(thrown))
               }
-              if (!isThenable(answer)) return answer
+              if (!isThenable(answer)) return checked(answer)
               answer.then(undefined, () => undefined)
               return settle(
                 new TaplineError('TAP_PROMISE', `Plugin "${plugin}" answered hook "${name}" with a promise in a synchronous tap.`, {
@@ -62,7 +66,7 @@ export function guardHook(hook: Hook<unknown[], unknown>, name: HookName, policy
 const always = (): boolean => true
 
 function blameOn(plugin: string, hook: string, thrown: unknown): TaplineError {
-  if (thrown instanceof TaplineError) {
+  if (isTaplineError(thrown)) {
     return thrown.place.plugin === undefined
       ? new TaplineError(thrown.code, thrown.message, { ...thrown.place, plugin, hook, advice: thrown.advice, data: thrown.data, cause: thrown })
       : thrown
@@ -72,6 +76,16 @@ function blameOn(plugin: string, hook: string, thrown: unknown): TaplineError {
     hook,
     cause: thrown,
   })
+}
+
+/** The answers of all hooks are objects; `undefined` is no opinion. */
+function isAnswer(answer: unknown): boolean {
+  return answer === undefined || (typeof answer === 'object' && answer !== null)
+}
+
+function noAnswer(plugin: string, hook: string, answer: unknown): TaplineError {
+  const what = answer === null ? 'null' : `a ${typeof answer}`
+  return new TaplineError('TAP_FAILED', `Plugin "${plugin}" answered hook "${hook}" with ${what}, which is no answer.`, { plugin, hook })
 }
 
 function withDeadline(answer: unknown, deadlineMs: number | undefined, plugin: string, hook: string): unknown {

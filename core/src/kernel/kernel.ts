@@ -1,7 +1,7 @@
 import type { Hook } from 'tapable'
 import { messageOf, TaplineError } from '../errors.ts'
 import type { Host } from '../types/index.ts'
-import { guardHook, type Report } from './guard.ts'
+import { guardHook, type PluginTap, type Report } from './guard.ts'
 import { createHooks, type HookName, type Hooks } from './hooks.ts'
 import { API_VERSION, type Dispose, type Log, type Plugin } from './plugin.ts'
 import { HOOK_POLICIES, type HookPolicy } from './policy.ts'
@@ -41,7 +41,8 @@ export async function createKernel(options: KernelOptions): Promise<Kernel> {
   const report = limitReports(options.report)
   const hooks = createHooks()
   for (const [name, hook] of hookEntries(hooks)) {
-    guardHook(hook as Hook<unknown[], unknown>, name, { ...HOOK_POLICIES[name], ...options.policies?.[name] }, report)
+    const policy = { ...HOOK_POLICIES[name], ...options.policies?.[name] }
+    guardHook(hook as Hook<unknown[], unknown>, name, policy, report, hook !== hooks.observe)
   }
   const deliverPolicy = { ...HOOK_POLICIES.deliver, ...options.policies?.deliver }
   hooks.deliver.intercept({
@@ -63,10 +64,12 @@ export async function createKernel(options: KernelOptions): Promise<Kernel> {
     const plugin = candidate as Plugin
     names.add(plugin.name)
     const entry = { plugin, dispose: undefined as Dispose | undefined, active: true }
+    let work: ReturnType<Plugin['setup']> = undefined
     try {
       const taps = tapsFor(hooks, plugin.name, () => entry.active)
       const context = { hooks: taps, host: options.host, log: options.log ?? SILENT }
-      const dispose = await bounded(plugin.setup(context, options.options?.[plugin.name] ?? {}), plugin.name)
+      work = plugin.setup(context, options.options?.[plugin.name] ?? {})
+      const dispose = await bounded(work, plugin.name)
       if (typeof dispose === 'function') entry.dispose = dispose
       running.push(entry)
     } catch (thrown) {
@@ -77,12 +80,14 @@ export async function createKernel(options: KernelOptions): Promise<Kernel> {
           cause: thrown,
         }),
       )
+      endLate(work)
     }
   }
   return {
     hooks,
     plugins: running.map((entry) => entry.plugin.name),
-    hasSink: (name) => hooks.deliver.get(name)?.isUsed() === true,
+    // tapable's own isUsed counts the guard too, and taps of plugins that are gone.
+    hasSink: (name) => hooks.deliver.get(name)?.taps.some((tap) => (tap as PluginTap).active?.() !== false) === true,
     dispose: async () => {
       for (const entry of running.splice(0).reverse()) {
         entry.active = false
@@ -95,6 +100,13 @@ export async function createKernel(options: KernelOptions): Promise<Kernel> {
       }
     },
   }
+}
+
+/** A setup that answers after its deadline has opened something all the same: ends it. */
+function endLate(work: ReturnType<Plugin['setup']>): void {
+  Promise.resolve(work)
+    .then((dispose) => dispose?.())
+    .catch(() => undefined)
 }
 
 function hookEntries(hooks: Hooks): [HookName, unknown][] {

@@ -35,9 +35,8 @@ type TapFn = (options: TapOptions, fn: unknown) => void
 
 function stageOf(options: TapOptions, what: string): number {
   const stage = options.stage ?? 'normal'
-  const place = STAGES[stage]
-  if (place === undefined) {
+  if (!Object.hasOwn(STAGES, stage)) {
     throw new TypeError(`${what}: unknown stage ${JSON.stringify(stage)}; one of ${Object.keys(STAGES).join(', ')}`)
   }
-  return place
+  return STAGES[stage]
 }

@@ -1,6 +1,7 @@
 import type { Trigger } from '../types/index.ts'
 
 const MOST_HELD = 1_000
+const MAX_TIMER_MS = 2_147_483_647
 
 interface Held {
   trigger: Trigger
@@ -10,10 +11,10 @@ interface Held {
 /** The newest trigger of each key that waits for the end of its window. */
 export class HeldTriggers {
   readonly #held = new Map<string, Held>()
-  readonly #release: (trigger: Trigger) => void
+  readonly #release: (trigger: Trigger, early: boolean) => void
 
-  /** `release` is called when a window ends, or early for the oldest when too many keys wait. */
-  constructor(release: (trigger: Trigger) => void) {
+  /** `release` is called when a window ends, or `early` for the oldest when too many keys wait. */
+  constructor(release: (trigger: Trigger, early: boolean) => void) {
     this.#release = release
   }
 
@@ -25,10 +26,11 @@ export class HeldTriggers {
       earlier.trigger = trigger
       return replaced
     }
-    const timer = setTimeout(() => this.#end(trigger.key), Math.max(0, until - Date.now()))
+    const waitMs = Math.min(Math.max(0, until - Date.now()), MAX_TIMER_MS)
+    const timer = setTimeout(() => this.#end(trigger.key, false), waitMs)
     timer.unref()
     this.#held.set(trigger.key, { trigger, timer })
-    if (this.#held.size > MOST_HELD) this.#end(this.#held.keys().next().value as string)
+    if (this.#held.size > MOST_HELD) this.#end(this.#held.keys().next().value as string, true)
     return undefined
   }
 
@@ -42,11 +44,11 @@ export class HeldTriggers {
     return triggers
   }
 
-  #end(key: string): void {
+  #end(key: string, early: boolean): void {
     const held = this.#held.get(key)
     if (!held) return
     clearTimeout(held.timer)
     this.#held.delete(key)
-    this.#release(held.trigger)
+    this.#release(held.trigger, early)
   }
 }

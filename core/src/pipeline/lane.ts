@@ -1,5 +1,5 @@
 import type { AsyncSeriesBailHook } from 'tapable'
-import type { DedupRequest, DeliverContext, Receipt, Trigger } from '../types/index.ts'
+import type { DedupRequest, DeliverContext, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
 import { Queue } from './queue.ts'
 
 /** Triggers of one server on their way to one sink: handled one after the other, in arrival order. */
@@ -41,4 +41,21 @@ export function pump(lane: Lane, step: (trigger: Trigger) => void): void {
     step(trigger)
   }
   lane.pumping = false
+}
+
+/** One step of a trigger on its lane, as observers see it. */
+export function stepOf(lane: Lane, trigger: Trigger, state: TriggerState, sink?: string, reason?: string): TriggerEvent {
+  const { traceId, server, method, key, summary } = trigger
+  return {
+    ts: Date.now(),
+    traceId,
+    server,
+    method,
+    key,
+    policy: lane.policy,
+    summary,
+    state,
+    ...(sink === undefined ? {} : { sink }),
+    ...(reason === undefined ? {} : { reason }),
+  }
 }

@@ -1,14 +1,18 @@
 import { messageOf } from '../errors.ts'
 import type { Kernel } from '../kernel/index.ts'
-import type { DedupVerdict, Frame, Notice, PushPolicy, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
+import type { Drop, Frame, Notice, PushPolicy, RawNotification, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
 import { ServerBook } from './book.ts'
+import { type Claim, conclude } from './claim.ts'
 import { HeldTriggers } from './held.ts'
-import { createLane, type Lane, pump } from './lane.ts'
+import { type Lane, pump, stepOf } from './lane.ts'
+import { dropStep, settledNotice } from './notice.ts'
+import { Routes } from './routes.ts'
 
-/** Methods that a server may invent are cached up to this many. */
-const MOST_ROUTES = 256
 /** A lane with this many waiting refuses more: its sink is stuck or drowning. */
 const MOST_WAITING = 10_000
+const ENDED = 'the session ended'
+
+type FinalState = Exclude<TriggerState, 'received' | 'pending'>
 
 /** What {@link createPipeline} takes. */
 export interface PipelineOptions {
@@ -44,20 +48,24 @@ class NotificationPipeline implements Pipeline {
   readonly #options: PipelineOptions
   readonly #stop = new AbortController()
   readonly #books = new Map<string, ServerBook>()
-  readonly #routes = new Map<string, Map<string, Lane>>()
-  readonly #lanes = new Map<string, Lane>()
+  readonly #routes: Routes
   readonly #missing = new Set<string>()
-  readonly #held = new HeldTriggers((trigger) => this.#enter(trigger))
+  /** Delivered without asking again: whoever asked them to wait would ask them again. */
+  readonly #early = new WeakSet<Trigger>()
+  readonly #held = new HeldTriggers((trigger, early) => {
+    if (early) this.#early.add(trigger)
+    this.#enter(trigger)
+  })
   #idle: (() => void)[] = []
   #moving = 0
 
   constructor(options: PipelineOptions) {
     this.#options = options
+    this.#routes = new Routes(options.kernel, options.policyFor, this.#stop.signal)
   }
 
   receive(server: string, frame: Pick<Frame, 'method' | 'params'>): void {
     const method = frame.method ?? ''
-    const book = this.book(server)
     const receivedAt = Date.now()
     let notice: Notice
     try {
@@ -65,17 +73,10 @@ class NotificationPipeline implements Pipeline {
     } catch (thrown) {
       notice = { kind: 'drop', reason: 'mapping failed', error: messageOf(thrown) }
     }
-    if (notice.kind === 'trigger') return this.admit(notice)
-    if (notice.kind === 'handled') {
-      book.handled++
-      return
-    }
-    book.received++
-    book.dropped++
-    book.lastEventAt = receivedAt
-    const drop = notice.kind === 'drop' ? notice : { reason: 'undeclared', error: undefined }
-    if (drop.error !== undefined) book.lastError = drop.error
-    this.#say(book, { ts: receivedAt, traceId: '', server, method, key: '', policy: 'drop', summary: method, state: 'dropped', reason: drop.reason })
+    const settled = settledNotice(notice, server)
+    if (settled.kind === 'trigger') this.admit(settled)
+    else if (settled.kind === 'handled') this.book(server).handled++
+    else this.#drop({ server, method, receivedAt }, settled)
   }
 
   admit(trigger: Trigger): void {
@@ -99,65 +100,60 @@ class NotificationPipeline implements Pipeline {
 
   close(): void {
     this.#stop.abort()
-    for (const trigger of this.#held.clear()) this.#end(this.#laneFor(trigger), trigger, 'dropped', undefined, 'the session ended')
-    for (const lane of this.#lanes.values()) {
+    for (const trigger of this.#held.clear()) this.#lose(this.#routes.laneOf(trigger), trigger, ENDED)
+    for (const lane of this.#routes.lanes) {
       for (let trigger = lane.queue.take(); trigger; trigger = lane.queue.take()) {
         this.#moving--
-        this.#end(lane, trigger, 'dropped', undefined, 'the session ended')
+        this.#lose(lane, trigger, ENDED)
       }
     }
   }
 
+  #drop(raw: Omit<RawNotification, 'kind' | 'params'>, { reason, error }: Drop): void {
+    const book = this.book(raw.server)
+    book.received++
+    book.dropped++
+    book.lastEventAt = raw.receivedAt
+    if (error !== undefined) book.lastError = error
+    this.#say(book, dropStep(raw, reason))
+  }
+
   #enter(trigger: Trigger): void {
-    const lane = this.#laneFor(trigger)
-    if (this.#stop.signal.aborted) return this.#end(lane, trigger, 'dropped', undefined, 'the session ended')
-    if (lane.policy === 'ignore') return this.#end(lane, trigger, 'dropped', undefined, 'ignored')
-    if (lane.queue.size >= MOST_WAITING) return this.#end(lane, trigger, 'dropped', undefined, `more than ${MOST_WAITING} wait for ${lane.policy}`)
+    const lane = this.#routes.laneOf(trigger)
+    if (this.#stop.signal.aborted) return this.#lose(lane, trigger, ENDED)
+    if (lane.policy === 'ignore') return this.#lose(lane, trigger, 'ignored')
+    if (lane.queue.size >= MOST_WAITING) return this.#lose(lane, trigger, `more than ${MOST_WAITING} wait for ${lane.policy}`)
     this.#moving++
     lane.queue.add(trigger)
     pump(lane, (next) => this.#claim(lane, next))
   }
 
-  #laneFor({ server, method }: Trigger): Lane {
-    let routes = this.#routes.get(server)
-    if (!routes) this.#routes.set(server, (routes = new Map()))
-    const known = routes.get(method)
-    if (known) return known
-    const policy = this.#options.policyFor(server, method)
-    const name = `${server}\n${policy}`
-    let lane = this.#lanes.get(name)
-    if (!lane) {
-      const { hooks, hasSink } = this.#options.kernel
-      const sink = hasSink(policy) ? hooks.deliver.for(policy) : undefined
-      lane = createLane({ server, policy, sink, context: { policy, signal: this.#stop.signal } })
-      this.#lanes.set(name, lane)
-    }
-    if (routes.size < MOST_ROUTES) routes.set(method, lane)
-    return lane
-  }
-
   #claim(lane: Lane, trigger: Trigger): void {
     const { dedup } = this.#options.kernel.hooks
-    if (this.#options.watchOnly || !dedup.isUsed()) return this.#deliver(lane, trigger, undefined)
+    if (this.#options.watchOnly || dedup.taps.length === 0 || this.#early.delete(trigger)) return this.#deliver(lane, trigger, undefined)
     dedup.callAsync({ trigger, scope: lane.scope }, (_error, verdict) => {
       if (verdict?.verdict === 'duplicate') return this.#settle(lane, trigger, 'deduped', undefined, `duplicate of ${verdict.of}`)
+      if (this.#stop.signal.aborted) {
+        if (verdict?.verdict === 'first') conclude(verdict, 'failed')
+        return this.#settle(lane, trigger, 'dropped', undefined, ENDED)
+      }
       if (verdict?.verdict !== 'later') return this.#deliver(lane, trigger, verdict ?? undefined)
       const replaced = this.#held.hold(trigger, verdict.until)
       if (replaced) this.#end(lane, replaced, 'collapsed', undefined, `into ${trigger.traceId}`)
-      this.#say(this.book(trigger.server), event(lane, trigger, 'pending', undefined, 'until the window ends'))
+      this.#say(this.book(trigger.server), stepOf(lane, trigger, 'pending', undefined, 'until the window ends'))
       this.#next(lane)
     })
   }
 
-  #deliver(lane: Lane, trigger: Trigger, claim: Extract<DedupVerdict, { verdict: 'first' }> | undefined): void {
+  #deliver(lane: Lane, trigger: Trigger, claim: Claim): void {
     if (this.#options.watchOnly) return this.#settle(lane, trigger, 'delivered', 'watch')
     if (!lane.sink) {
-      claim?.done?.()
+      conclude(claim, 'done')
       return lane.policy === 'log' ? this.#settle(lane, trigger, 'delivered', 'log') : this.#withoutSink(lane, trigger)
     }
     lane.sink.callAsync(trigger, lane.context, (_error, receipt) => {
       if (receipt) {
-        claim?.done?.()
+        conclude(claim, 'done')
         this.#taken(lane, trigger, receipt)
       } else {
         this.#toInbox(lane, trigger, claim)
@@ -170,16 +166,16 @@ class NotificationPipeline implements Pipeline {
     else this.#settle(lane, trigger, receipt.redirected ? 'redirected' : 'delivered', receipt.sink)
   }
 
-  #toInbox(lane: Lane, trigger: Trigger, claim: Extract<DedupVerdict, { verdict: 'first' }> | undefined): void {
+  #toInbox(lane: Lane, trigger: Trigger, claim: Claim): void {
     const { hooks, hasSink } = this.#options.kernel
     const lost = (): void => {
-      claim?.failed?.()
+      conclude(claim, 'failed')
       this.#settle(lane, trigger, 'dropped', undefined, `not taken by ${lane.policy}`)
     }
     if (lane.policy === 'inbox' || !hasSink('inbox')) return lost()
     hooks.deliver.for('inbox').callAsync(trigger, lane.context, (_error, receipt) => {
       if (!receipt) return lost()
-      claim?.done?.()
+      conclude(claim, 'done')
       this.#settle(lane, trigger, 'redirected', receipt.sink, `not taken by ${lane.policy}`)
     })
   }
@@ -192,7 +188,7 @@ class NotificationPipeline implements Pipeline {
     this.#settle(lane, trigger, 'dropped', undefined, 'no sink')
   }
 
-  #settle(lane: Lane, trigger: Trigger, state: Exclude<TriggerState, 'received' | 'pending'>, sink?: string, reason?: string): void {
+  #settle(lane: Lane, trigger: Trigger, state: FinalState, sink?: string, reason?: string): void {
     this.#end(lane, trigger, state, sink, reason)
     this.#next(lane)
   }
@@ -204,32 +200,20 @@ class NotificationPipeline implements Pipeline {
     if (this.#moving === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
-  #end(lane: Lane, trigger: Trigger, state: Exclude<TriggerState, 'received' | 'pending'>, sink?: string, reason?: string): void {
+  #lose(lane: Lane, trigger: Trigger, reason: string): void {
+    this.#end(lane, trigger, 'dropped', undefined, reason)
+  }
+
+  #end(lane: Lane, trigger: Trigger, state: FinalState, sink?: string, reason?: string): void {
     const book = this.book(trigger.server)
     book.pending--
     book[state]++
-    this.#say(book, event(lane, trigger, state, sink, reason))
+    this.#say(book, stepOf(lane, trigger, state, sink, reason))
   }
 
   #say(book: ServerBook, said: TriggerEvent): void {
     if (said.state !== 'pending') book.remember(said)
     const { observe } = this.#options.kernel.hooks
-    if (observe.isUsed()) observe.callAsync(said, () => undefined)
-  }
-}
-
-function event(lane: Lane, trigger: Trigger, state: TriggerState, sink: string | undefined, reason: string | undefined): TriggerEvent {
-  const { traceId, server, method, key, summary } = trigger
-  return {
-    ts: Date.now(),
-    traceId,
-    server,
-    method,
-    key,
-    policy: lane.policy,
-    summary,
-    state,
-    ...(sink === undefined ? {} : { sink }),
-    ...(reason === undefined ? {} : { reason }),
+    if (observe.taps.length > 0) observe.callAsync(said, () => undefined)
   }
 }

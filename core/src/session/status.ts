@@ -1,5 +1,6 @@
 import type { TransportReport } from '../types/index.ts'
 import type { Era } from './client.ts'
+import type { Connection } from './connection.ts'
 
 /** Where a server stands. `disabled` is final: no later state overwrites it. */
 export type SessionState = 'pending' | 'connecting' | 'connected' | 'reconnecting' | 'disconnected' | 'auth_failed' | 'disabled'
@@ -20,4 +21,19 @@ export interface SessionStatus {
   /** Untrusted text of the server. */
   readonly instructions?: string
   readonly report: TransportReport
+}
+
+/** The status of a server that has just connected. */
+export function connectedStatus(connection: Connection, attempt: number): SessionStatus {
+  const { client } = connection
+  return {
+    state: 'connected',
+    attempt,
+    era: connection.era,
+    ...(client.protocolVersion ? { protocolVersion: client.protocolVersion } : {}),
+    ...(client.serverInfo ? { serverInfo: { name: client.serverInfo.name, version: client.serverInfo.version } } : {}),
+    capabilities: client.capabilities,
+    ...(client.instructions ? { instructions: client.instructions } : {}),
+    report: connection.report(),
+  }
 }

@@ -5,7 +5,7 @@ import type { Era, Sdk } from './client.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { keepListening } from './listening.ts'
 import { sdkError } from './sdk-errors.ts'
-import type { SessionStatus } from './status.ts'
+import { connectedStatus, type SessionStatus } from './status.ts'
 import { WaitingRoom } from './waiting.ts'
 
 /** A connection that has lasted this long gives the reconnect attempts back. */
@@ -151,9 +151,8 @@ export class Supervisor {
       await this.#nap.sleep(undefined)
       this.#used = 0
     } else if (this.#used >= reconnect.maxAttempts) {
-      const message = `reconnect attempts exhausted (${this.#used}); last error: ${error.message}`
-      const exhausted = new TaplineError('RECONNECT_EXHAUSTED', message, { server: name, cause: error })
-      this.#set({ ...rest, state: 'disconnected', reason: message, attention: exhausted.advice })
+      const exhausted = reconnect.maxAttempts === 1 ? error : exhaustedError(name, this.#used, error)
+      this.#set({ ...rest, state: 'disconnected', reason: exhausted.message, attention: exhausted.advice })
       this.#reportOnce(exhausted)
       this.#waiting.refuse(exhausted)
       await this.#nap.sleep(undefined)
@@ -245,16 +244,7 @@ export class Supervisor {
   }
 }
 
-function connectedStatus(connection: Connection, attempt: number): SessionStatus {
-  const { client } = connection
-  return {
-    state: 'connected',
-    attempt,
-    era: connection.era,
-    ...(client.protocolVersion ? { protocolVersion: client.protocolVersion } : {}),
-    ...(client.serverInfo ? { serverInfo: { name: client.serverInfo.name, version: client.serverInfo.version } } : {}),
-    capabilities: client.capabilities,
-    ...(client.instructions ? { instructions: client.instructions } : {}),
-    report: connection.report(),
-  }
+function exhaustedError(server: string, attempts: number, last: TaplineError): TaplineError {
+  const message = `reconnect attempts exhausted (${attempts}); last error: ${last.message}`
+  return new TaplineError('RECONNECT_EXHAUSTED', message, { server, cause: last })
 }

@@ -17,6 +17,8 @@ export interface ServerSource {
   readonly scope: 'user' | 'project' | 'session'
   readonly path?: string
   readonly line?: number
+  /** The project's file that overrides `enabled`, `exposure` or `toolExposure`: later changes go there. */
+  readonly override?: string
 }
 
 /** A server that runs as a child process. */
@@ -118,6 +120,8 @@ export interface ConfigState {
   readonly servers: readonly ServerSpec[]
   readonly diagnostics: readonly Diagnostic[]
   readonly questions: readonly TrustQuestion[]
+  /** `autoEnableCodemode` of mcp.json, the project's before the user's. Absent: true. */
+  readonly autoEnableCodemode?: boolean
 }
 
 /** What a dialect is told. */

@@ -1,29 +1,17 @@
-import {
-  createSession,
-  type EraMemory,
-  type Frame,
-  type Kernel,
-  loadSdk,
-  type ServerSpec,
-  type ServerTool,
-  type Session,
-  type TaplineError,
-} from '@tapline/core'
-import { listAllTools } from '@tapline/tools'
+import { createSession, type EraMemory, type Frame, type Kernel, loadSdk, type ServerSpec, type Session, type TaplineError } from '@tapline/core'
+import type { Catalogue } from '@tapline/tools'
 
-/** One configured server of a running Tapline: its session and its tools. */
+/** One configured server of a running Tapline. */
 export interface Server {
   readonly spec: ServerSpec
   readonly session: Session
-  /** The tools as last listed; undefined before the first list of this session. */
-  readonly tools: readonly ServerTool[] | undefined
-  /** What was wrong with the list itself. */
-  readonly toolProblems: readonly string[]
+  /** Whether its tools have been listed since this session began; before that they may come from a cache. */
+  readonly listed: boolean
+  /** Why the last list failed. */
+  readonly listError: string | undefined
   /** Resolves when the tools have been listed, or this attempt has failed. Never rejects. */
   settled(signal?: AbortSignal): Promise<void>
-  /** Lists the tools anew, at once. */
-  refreshTools(): void
-  /** Lists the tools anew when the server has been quiet for a moment: a burst of changes costs one list. */
+  /** The server said that its tools changed: they are listed when it has been quiet for a moment. */
   toolsChanged(): void
 }
 
@@ -34,6 +22,7 @@ const LONGEST_BURST_MS = 1_000
 export interface ServerOptions {
   readonly spec: ServerSpec
   readonly kernel: Kernel
+  readonly catalogue: Catalogue
   readonly eras: EraMemory
   readonly info: { readonly name: string; readonly version: string }
   readonly cwd: string
@@ -50,11 +39,10 @@ export function createServer(options: ServerOptions): Server {
 class RunningServer implements Server {
   readonly spec: ServerSpec
   readonly session: Session
-  tools: readonly ServerTool[] | undefined
-  toolProblems: readonly string[] = []
+  listed = false
+  listError: string | undefined
   readonly #options: ServerOptions
   #listing: Promise<void> | undefined
-  #again = false
   #quiet: NodeJS.Timeout | undefined
   #burst: number | undefined
 
@@ -69,7 +57,7 @@ class RunningServer implements Server {
       eras: options.eras,
       transportFor: (request) => options.kernel.hooks.connect.promise(request),
       onNotification: (frame) => options.onNotification(this, frame),
-      onCatalogueStale: () => this.refreshTools(),
+      onCatalogueStale: () => this.#refresh(),
       onStatus: () => options.onChange(this),
       onError: (error) => options.onError(error),
     })
@@ -79,50 +67,41 @@ class RunningServer implements Server {
     if (!this.spec.enabled) return
     try {
       await this.session.ready(signal)
-      while (this.#listing) await this.#listing
+      await this.#listing
     } catch {
       // The status says why.
     }
   }
 
   toolsChanged(): void {
-    if (this.#listing) {
-      this.#again = true
-      return
-    }
     this.#burst ??= performance.now()
-    if (this.#quiet && performance.now() - this.#burst > LONGEST_BURST_MS) return
+    if (this.#quiet !== undefined && performance.now() - this.#burst > LONGEST_BURST_MS) return
     clearTimeout(this.#quiet)
-    this.#quiet = setTimeout(() => this.refreshTools(), QUIET_MS)
+    this.#quiet = setTimeout(() => this.#refresh(), QUIET_MS)
     this.#quiet.unref()
   }
 
-  refreshTools(): void {
+  #refresh(): void {
     clearTimeout(this.#quiet)
     this.#quiet = undefined
     this.#burst = undefined
-    if (this.#listing) {
-      this.#again = true
-      return
-    }
-    this.#listing = this.#list().finally(() => {
-      this.#listing = undefined
-      if (this.#again) {
-        this.#again = false
-        this.toolsChanged()
-      }
-      this.#options.onChange(this)
+    const listing = this.#list()
+    this.#listing = listing
+    void listing.then(() => {
+      if (this.#listing === listing) this.#options.onChange(this)
     })
   }
 
   async #list(): Promise<void> {
-    if (this.session.status.state !== 'connected') return
     try {
-      const { tools, problems } = await listAllTools(this.session)
-      this.tools = tools
-      this.toolProblems = problems
+      await this.#options.catalogue.refresh(this.session)
+      this.listed = true
+      this.listError = undefined
     } catch (thrown) {
-      this.toolProblems = [`tools/list failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`]
+      // When the connection is gone, its status says so.
+      if (this.session.status.state === 'connected') {
+        this.listError = `tools/list failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+      }
     }
   }
 }

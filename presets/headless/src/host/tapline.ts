@@ -11,6 +11,7 @@ import {
   type TaplineError,
   type TrustQuestion,
 } from '@tapline/core'
+import { type Catalogue, createCatalogue, type GivenName } from '@tapline/tools'
 import { isToolsListChanged } from '@tapline/triggers'
 import { builtInPlugins } from '../plugins/built-in.ts'
 import { loadNamedPlugins } from '../plugins/named.ts'
@@ -31,6 +32,10 @@ export interface TaplineOptions extends ConfigurationOptions {
   readonly chat?: Host['chat']
   readonly credentials?: Host['credentials']
   isModelProvider?(name: string): boolean
+  /** Replaces every server's limit of connect attempts, for commands that do not wait for a server to come back. */
+  readonly attempts?: number
+  /** Names of tools that are not Tapline's, and names that were given before. */
+  readonly toolNames?: { taken(name: string): boolean; readonly given?: readonly GivenName[] }
   /** Plugins that other extensions handed in. */
   readonly plugins?: readonly unknown[]
   /** Told of what a person should know, each once. */
@@ -43,6 +48,8 @@ export interface TaplineOptions extends ConfigurationOptions {
 export interface Tapline {
   readonly kernel: Kernel
   readonly pipeline: Pipeline
+  /** The tools of all servers. */
+  readonly catalogue: Catalogue
   readonly settings: Settings
   /** Every configured server in order, the disabled ones too. */
   readonly servers: readonly Server[]
@@ -86,6 +93,7 @@ export async function createTapline(options: TaplineOptions): Promise<Tapline> {
 class RunningTapline implements Tapline {
   readonly kernel: Kernel
   readonly pipeline: Pipeline
+  readonly catalogue: Catalogue
   readonly settings: Settings
   readonly diagnostics: readonly Diagnostic[]
   servers: readonly Server[] = []
@@ -114,6 +122,7 @@ class RunningTapline implements Tapline {
     this.#tell = tell
     this.#settingsQuestions = questions
     this.#eras = eraMemory(options.paths.agentDir, (name) => this.server(name)?.spec)
+    this.catalogue = createCatalogue({ registerTool: kernel.hooks.registerTool, ...options.toolNames })
     this.pipeline = createPipeline({
       kernel,
       watchOnly: options.pushes === 'watch',
@@ -141,6 +150,7 @@ class RunningTapline implements Tapline {
     this.#closed = true
     await this.#reloading
     this.pipeline.close()
+    this.catalogue.close()
     await Promise.all(this.servers.map((server) => server.session.close()))
     await this.kernel.dispose()
   }
@@ -154,11 +164,15 @@ class RunningTapline implements Tapline {
       this.#told.add(diagnostic.message)
       this.#tell(diagnostic)
     }
-    const specs = state.servers.map((spec) => applySettings(spec, this.settings))
+    const { attempts } = this.#options
+    const specs = state.servers
+      .map((spec) => applySettings(spec, this.settings))
+      .map((spec) => (attempts === undefined ? spec : { ...spec, reconnect: { ...spec.reconnect, maxAttempts: attempts } }))
     const earlier = new Map(this.servers.map((server) => [JSON.stringify(server.spec), server]))
     const next = specs.map((spec) => earlier.get(JSON.stringify(spec)) ?? this.#create(spec))
     const ended = this.servers.filter((server) => !next.includes(server))
     this.servers = next
+    this.catalogue.setServers(specs)
     await Promise.all(ended.map((server) => server.session.close()))
     for (const server of ended) this.#options.onServer?.(server)
     if (this.#started) this.start()
@@ -168,6 +182,7 @@ class RunningTapline implements Tapline {
     return createServer({
       spec,
       kernel: this.kernel,
+      catalogue: this.catalogue,
       eras: this.#eras,
       info: this.#options.info,
       cwd: this.#options.paths.cwd,
@@ -185,7 +200,7 @@ class RunningTapline implements Tapline {
   #fail(spec: ServerSpec, error: TaplineError): void {
     this.pipeline.book(spec.name).lastError = error.message
     const retrying =
-      error.code === 'RECONNECT_EXHAUSTED' || error.code === 'AUTH_FAILED'
+      error.code === 'RECONNECT_EXHAUSTED' || error.code === 'AUTH_FAILED' || spec.reconnect.maxAttempts === 1
         ? error.advice
         : `(retrying with backoff, up to ${spec.reconnect.maxAttempts} attempts)`
     this.#tell({ severity: 'warning', message: `mcp server '${spec.name}' failed: ${error.message} ${retrying}`, server: spec.name })

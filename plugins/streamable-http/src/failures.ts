@@ -1,0 +1,104 @@
+import type { ConnectRequest } from '@tapline/core'
+
+/** Every error of this transport. None quotes what a server sent, and of addresses only the origin is named. */
+export type Failures = ReturnType<typeof failuresOf>
+
+/** The errors of one connection to `origin`. */
+export function failuresOf(error: ConnectRequest['error'], origin: string) {
+  return {
+    credentials: (status: number) =>
+      error('AUTH_FAILED', `The server refused the credentials (HTTP ${status}).`, { data: { status } }),
+
+    sessionLost: (status: number) =>
+      error('SESSION_LOST', `The server no longer knows the session (HTTP ${status}).`, { data: { status } }),
+
+    redirect: (target: string) =>
+      error('CONNECT_FAILED', `${origin} redirects to another origin, ${target}, which is not followed.`, {
+        advice: 'If that is the right server, use its address in the server entry.',
+        data: { redirect: target },
+      }),
+
+    redirectLost: (status: number) =>
+      error('CONNECT_FAILED', `${origin} answers with a redirect that drops the request (HTTP ${status}).`, {
+        data: { status },
+      }),
+
+    redirectLoop: (limit: number) => error('CONNECT_FAILED', `${origin} redirects more than ${limit} times.`),
+
+    late: (ms: number) =>
+      error('REQUEST_TIMEOUT', `The server did not begin to answer within ${ms / 1000} s.`),
+
+    tooLarge: (limit: number) =>
+      error('LIMIT_EXCEEDED', `The server’s answer is larger than ${limit} bytes.`, { data: { limit } }),
+
+    frameTooLarge: (limit: number) =>
+      error('LIMIT_EXCEEDED', `An event of the server is larger than ${limit} bytes.`, { data: { limit } }),
+
+    /** The answer is lost, and the request may have been processed: it is not sent again. */
+    brokenOff: (cause?: unknown) =>
+      error(
+        'CONNECTION_CLOSED',
+        'The connection broke before the answer came; whether the server acted is unknown.',
+        {
+          advice: 'Find out whether it acted before you ask again.',
+          data: { outcome: 'unknown' },
+          cause,
+        },
+      ),
+
+    closed: () => error('CONNECTION_CLOSED', 'The connection was closed before the answer came.'),
+
+    unusable: (handshake: boolean, cause: unknown) =>
+      error(
+        handshake ? 'CONNECT_FAILED' : 'PROTOCOL',
+        'The server answered with something that is not MCP; it is not shown.',
+        { cause },
+      ),
+
+    /** What `fetch` threw, before there were response headers. */
+    network: (thrown: unknown) => {
+      const { code, syscall } = networkCause(thrown)
+      if (code === 'UND_ERR_HEADERS_TIMEOUT') {
+        return error(
+          'REQUEST_TIMEOUT',
+          'The server did not begin to answer within the limit of this process for HTTP.',
+          { cause: thrown },
+        )
+      }
+      const reason =
+        UNREACHABLE[code] ?? (syscall === 'connect' ? 'the connection could not be made' : undefined)
+      const sentence = TLS.test(code) ? `its TLS certificate is not accepted (${code})` : reason
+      if (sentence === undefined) return failuresOf(error, origin).brokenOff(thrown)
+      return error('CONNECT_FAILED', `${origin} cannot be reached: ${sentence}.`, {
+        data: { unreachable: true, code },
+        cause: thrown,
+      })
+    },
+  }
+}
+
+/** Failures that happen before a request is sent. */
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
+}
+const TLS = /CERT|SIGNATURE|ISSUER|^ERR_(?:TLS|SSL)_/
+
+function networkCause(thrown: unknown): { readonly code: string; readonly syscall: unknown } {
+  const { code, syscall, cause } = (thrown ?? {}) as {
+    readonly code?: unknown
+    readonly syscall?: unknown
+    readonly cause?: unknown
+  }
+  if (typeof code === 'string') return { code, syscall }
+  return cause === undefined ? { code: '', syscall } : networkCause(cause)
+}
+
+/** Whether `thrown` is Node's own limit on silence inside a response body. */
+export function isBodyTimeout(thrown: unknown): boolean {
+  return networkCause(thrown).code === 'UND_ERR_BODY_TIMEOUT'
+}

@@ -1,0 +1,45 @@
+import { createRequire } from 'node:module'
+import type { HostPaths } from '@tapline/core'
+import { createTapline, type PushMode, type Tapline, type TaplineOptions } from '../host/tapline.ts'
+import { piCredentialStore } from '../state/credentials.ts'
+import { isModelProvider } from '../state/model-providers.ts'
+import { isTrustedByPi } from '../state/pi-trust.ts'
+import { trustStore } from '../state/trust.ts'
+
+/** What a command of the command line is given. */
+export interface CommandContext {
+  readonly paths: HostPaths
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Positional arguments after the command's name. */
+  readonly args: readonly string[]
+  readonly json: boolean
+  readonly undo: boolean
+  readonly forSeconds?: number
+  /** What --approve or --no-approve say of project files. */
+  readonly approve?: boolean
+}
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+
+/** A Tapline for one command: no chat, no UI. Diagnostics are collected, not printed. */
+export function openTapline(
+  context: CommandContext,
+  pushes: PushMode,
+  options: Partial<Pick<TaplineOptions, 'plugins' | 'onDiagnostic' | 'attempts'>> = {},
+): Promise<Tapline> {
+  const { paths, env, approve } = context
+  return createTapline({
+    paths,
+    env,
+    info: { name: 'tapline', version },
+    mode: 'headless',
+    pushes,
+    projectTrusted: approve ?? isTrustedByPi(paths.agentDir, paths.cwd),
+    trust: trustStore(paths.agentDir, approve),
+    registered: () => [],
+    credentials: [piCredentialStore(paths.agentDir, env)],
+    isModelProvider: (name) => isModelProvider(paths.agentDir, name),
+    onDiagnostic: () => undefined,
+    ...options,
+  })
+}

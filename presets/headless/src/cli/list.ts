@@ -1,0 +1,46 @@
+import type { Tapline } from '../host/tapline.ts'
+import { describeServer, type ServerDescription } from '../host/status.ts'
+import { type CommandContext, openTapline } from './command.ts'
+
+/** `tapline list`: connects every enabled server. Exit 1 when an entry is invalid or a server is not connected. */
+export async function list(context: CommandContext): Promise<number> {
+  const tapline = await openTapline(context, 'ignore', { attempts: 1 })
+  try {
+    tapline.start()
+    await Promise.all(tapline.servers.map((server) => server.settled()))
+    const { servers, diagnostics } = report(tapline)
+    if (context.json) console.log(JSON.stringify({ servers, diagnostics }, undefined, 2))
+    else print(servers, diagnostics)
+    const broken = tapline.diagnostics.some((diagnostic) => diagnostic.severity === 'error')
+    const missing = tapline.servers.some((server) => server.spec.enabled && server.session.status.state !== 'connected')
+    return broken || missing ? 1 : 0
+  } finally {
+    await tapline.close()
+  }
+}
+
+function report(tapline: Tapline): { servers: ServerDescription[]; diagnostics: string[] } {
+  const offered = tapline.catalogue.list()
+  const servers = tapline.servers.map((server) => describeServer(server, offered.tools))
+  // An entry that is no server still stands in the list, with what is wrong with it.
+  for (const { server, severity, message, path } of tapline.diagnostics) {
+    if (severity !== 'error' || server === undefined || servers.some(({ name }) => name === server)) continue
+    servers.push({ name: server, source: path ?? '', transport: 'unknown', state: 'invalid', tools: [], error: message })
+  }
+  const failures = new Set(servers.flatMap(({ name, error }) => (error === undefined ? [] : [name])))
+  const diagnostics = tapline.diagnostics
+    .filter(({ server, severity }) => severity === 'error' || server === undefined || !failures.has(server))
+    .map(({ message }) => message)
+  return { servers, diagnostics: [...diagnostics, ...offered.diagnostics.map(({ message }) => message)] }
+}
+
+function print(servers: readonly ServerDescription[], diagnostics: readonly string[]): void {
+  if (servers.length === 0) console.log('No MCP servers are configured.')
+  for (const server of servers) {
+    const era = server.protocolVersion ? ` · ${server.protocolVersion}` : ''
+    console.log(`${server.name}  ${server.state}${era} · ${server.transport} · ${server.source}`)
+    if (server.error !== undefined) console.log(`  ${server.error.replaceAll('\n', '\n  ')}`)
+    for (const tool of server.tools) console.log(`  ${tool.name}${tool.exposure === 'direct' ? '' : ` [${tool.exposure}]`}`)
+  }
+  for (const diagnostic of diagnostics) console.error(`! ${diagnostic}`)
+}

@@ -1,0 +1,25 @@
+import { readFileSync, realpathSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+/** pi's saved decision about a project, the nearest one up the tree; false when there is none. */
+export function isTrustedByPi(agentDir: string, cwd: string): boolean {
+  let decisions: Record<string, unknown>
+  try {
+    decisions = JSON.parse(readFileSync(join(agentDir, 'trust.json'), 'utf8').replace(/^\uFEFF/, '')) as Record<string, unknown>
+  } catch {
+    return false
+  }
+  for (let directory = canonical(cwd); ; directory = dirname(directory)) {
+    const decision = Object.hasOwn(decisions, directory) ? decisions[directory] : undefined
+    if (typeof decision === 'boolean') return decision
+    if (directory === dirname(directory)) return false
+  }
+}
+
+function canonical(directory: string): string {
+  try {
+    return realpathSync(resolve(directory))
+  } catch {
+    return resolve(directory)
+  }
+}

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
+import type { TrustQuestion } from '@tapline/core'
+import { isBuiltInSilenced, jsonFile, setBuiltInSilenced, type TrustStore } from '@tapline/headless'
+
+/** Asks about project files that nobody was asked about. Answers whether any of them may now be used. */
+export async function askAboutProject(ctx: ExtensionContext, questions: readonly TrustQuestion[], trust: TrustStore): Promise<boolean> {
+  if (!ctx.hasUI || questions.length === 0) return false
+  let trusted = false
+  for (const question of questions) {
+    const answer = await ctx.ui.select(questionText(question), [YES, NO, LATER])
+    if (answer !== YES && answer !== NO) continue
+    await trust.save(question, answer === YES)
+    trusted ||= answer === YES
+  }
+  return trusted
+}
+
+const YES = 'Use this file'
+const NO = 'Do not use it'
+const LATER = 'Ask again next time'
+
+function questionText({ path, facts }: TrustQuestion): string {
+  return [`Use the MCP configuration of this project?`, path, ...facts.map((fact) => `  ${fact}`), 'The answer holds until the file changes.'].join('\n')
+}
+
+interface Asked {
+  readonly silence?: boolean
+}
+
+/** Offers once to silence pi's warning about its replaced MCP support, and says how to take that back. */
+export async function offerSilence(ctx: ExtensionContext, agentDir: string): Promise<void> {
+  if (ctx.mode !== 'tui' || !existsSync(agentDir) || isBuiltInSilenced(agentDir)) return
+  const asked = jsonFile<Asked>({
+    path: join(agentDir, 'tapline', 'asked.json'),
+    empty: () => ({}),
+    accepts: (content): content is Asked => typeof content === 'object' && content !== null,
+  })
+  if (asked.read().silence) return
+  const yes = await ctx.ui.confirm(
+    'Silence pi’s warning about MCP?',
+    'Tapline replaces pi’s built-in MCP support, and pi warns about it at each start. Adding "-builtin:mcp" to pi’s settings stops that. ' +
+      'Take it back with "tapline doctor --undo": without Tapline, that line would leave pi without MCP.',
+  )
+  await asked.update((content) => ({ ...content, silence: true }))
+  if (yes) await setBuiltInSilenced(agentDir, true)
+}

@@ -1,0 +1,41 @@
+import type { ExtensionAPI } from '@earendil-works/pi-coding-agent'
+import type { Exposure, ServerSpec } from '@tapline/core'
+import type { Server } from '@tapline/headless'
+import type { Notices } from './notices.ts'
+
+/** The name under which codemode and tool search know a server's tools. */
+export function namespaceOf(server: string): string {
+  return `mcp__${server.replaceAll('-', '_')}`
+}
+
+/** Every exposure that a server's tools can have by its entry. */
+export function exposuresOf(spec: ServerSpec): ReadonlySet<Exposure> {
+  return new Set([spec.exposure, ...Object.values(spec.toolExposure)])
+}
+
+/** Activates `codemode` and `tool_search` where servers have tools that only those reach (pi's docs/mcp.md). */
+export function activateReachingTools(pi: ExtensionAPI, servers: readonly Server[], notices: Notices): void {
+  const exposures = new Set(servers.filter(({ spec }) => spec.enabled).flatMap(({ spec }) => [...exposuresOf(spec)]))
+  const needed = [...(exposures.has('codemode') ? ['codemode'] : []), ...(exposures.has('deferred') ? ['tool_search'] : [])]
+  if (needed.length === 0) return
+  const reaching = new Set(pi.getAllTools().filter((tool) => tool.reachesTools).map(({ name }) => name))
+  const active = pi.getActiveTools()
+  const added = needed.filter((name) => reaching.has(name) && !active.includes(name))
+  if (added.length > 0) pi.setActiveTools([...active, ...added])
+  const reachable = [...active, ...added].some((name) => (name === 'codemode' || name === 'tool_search') && reaching.has(name))
+  if (reachable) return
+  notices.say({
+    severity: 'warning',
+    message: 'MCP tools are only reachable from the codemode or tool_search tool, but neither is active; they cannot be called.',
+  })
+}
+
+/** The servers that must have settled before this call runs. */
+export function serversToWaitFor(pi: ExtensionAPI, servers: readonly Server[], name: string, input: Record<string, unknown>): readonly Server[] {
+  const waiting = servers.filter(({ session, listed }) => session.status.state !== 'connected' || !listed)
+  if (waiting.length === 0) return []
+  const reach = pi.getAllTools().find((tool) => tool.name === name)?.reachesTools?.(input)
+  if (reach === undefined) return []
+  if (reach === 'all') return waiting
+  return waiting.filter(({ spec }) => reach.some((word) => word.includes(namespaceOf(spec.name))))
+}

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import type { ExtensionAPI, ToolDefinition } from '@earendil-works/pi-coding-agent'
+import type { ToolSpec } from '@tapline/core'
+import { agentDirectory, type CachedTool, type FactoryCache, factoryCachePath } from '../cached-tools.ts'
+import { definitionOf } from './definition.ts'
+
+type Call = (name: string, ...call: Parameters<ToolDefinition['execute']>) => ReturnType<ToolDefinition['execute']>
+
+/** What Tapline has registered with pi in this session. */
+export interface Registry {
+  /** Whether a tool that is not Tapline's has this name. */
+  taken(name: string): boolean
+  /** Registers what is new or different, in order, and hides what is gone: pi cannot forget a tool. */
+  apply(tools: readonly ToolSpec[], instructionsOf: (server: string) => string | undefined): void
+  /** The definitions as they were last registered. */
+  definitions(): readonly CachedTool[]
+}
+
+/** A registry that starts with what the factory registered from the cache. */
+export function createRegistry(pi: ExtensionAPI, cachedNames: ReadonlySet<string>, call: Call): Registry {
+  const registered = new Map<string, { readonly definition: CachedTool; readonly signature: string; readonly hidden: boolean }>()
+  for (const definition of readCached()) {
+    if (cachedNames.has(definition.name)) registered.set(definition.name, { definition, signature: JSON.stringify(definition), hidden: false })
+  }
+  const others = new Set(pi.getAllTools().map(({ name }) => name).filter((name) => !cachedNames.has(name)))
+
+  const register = (definition: CachedTool, hidden: boolean): void => {
+    const shown = hidden ? { ...definition, exposure: 'hidden' as const } : definition
+    pi.registerTool({ ...shown, execute: (...args) => call(definition.name, ...args) })
+    registered.set(definition.name, { definition, signature: JSON.stringify(definition), hidden })
+  }
+  return {
+    taken: (name) => others.has(name) && !registered.has(name),
+    apply: (tools, instructionsOf) => {
+      const kept = new Set<string>()
+      for (const spec of tools) {
+        const definition = definitionOf(spec, instructionsOf(spec.server.name))
+        kept.add(definition.name)
+        const earlier = registered.get(definition.name)
+        if (!earlier || earlier.hidden || earlier.signature !== JSON.stringify(definition)) register(definition, false)
+      }
+      for (const [name, { definition, hidden }] of registered) if (!hidden && !kept.has(name)) register(definition, true)
+    },
+    definitions: () => [...registered.values()].flatMap(({ definition, hidden }) => (hidden ? [] : [definition])),
+  }
+}
+
+function readCached(): readonly CachedTool[] {
+  try {
+    return (JSON.parse(readFileSync(factoryCachePath(agentDirectory()), 'utf8')) as FactoryCache).tools
+  } catch {
+    return []
+  }
+}

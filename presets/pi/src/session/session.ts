@@ -1,0 +1,192 @@
+import { createRequire } from 'node:module'
+import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
+import { createTapline, isModelProvider, pathsFor, piCredentialStore, type Tapline, trustStore } from '@tapline/headless'
+import { createChat } from './chat.ts'
+import { collectPlugins } from './collect.ts'
+import { completeMcp, completeTriggers, runMcp, runTriggers } from './commands.ts'
+import { createEvents } from './events.ts'
+import { createFooter } from './footer.ts'
+import { askAboutProject, offerSilence } from './questions.ts'
+import { activateReachingTools, serversToWaitFor } from './reach.ts'
+import { createNotices } from './notices.ts'
+import { createToolbox } from './toolbox.ts'
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+
+type ToolCall = Parameters<ToolDefinition['execute']>
+type Completions = { value: string; label: string; description?: string }[] | null
+
+/** Tapline in one pi session, as the entry drives it. */
+export interface PiSession {
+  /** Waits for direct tools that are not known yet, at most ten seconds after the session's start. */
+  beforePrompt(signal: AbortSignal | undefined): Promise<void>
+  /** Waits for the servers that this call may reach. */
+  beforeToolCall(name: string, input: Record<string, unknown>, signal: AbortSignal | undefined): Promise<void>
+  callTool(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']>
+  /** The agent has nothing to do: turns that waited may run. */
+  settled(): void
+  /** Other extensions have added or removed servers. */
+  serversRegistered(): Promise<void>
+  mcp(args: string, ctx: ExtensionCommandContext): Promise<void>
+  triggers(args: string, ctx: ExtensionCommandContext): Promise<void>
+  completeMcp(prefix: string): Completions
+  completeTriggers(prefix: string): Completions
+  /** Ends servers and plugins. Nothing of this session runs afterwards. */
+  close(): Promise<void>
+}
+
+/** Sets Tapline up for a session that has just started and begins to connect in the background. */
+export async function openSession(pi: ExtensionAPI, ctx: ExtensionContext, cachedNames: ReadonlySet<string>): Promise<PiSession> {
+  const session = new RunningSession(pi, ctx, cachedNames)
+  await session.open()
+  return session
+}
+
+class RunningSession implements PiSession {
+  readonly #pi: ExtensionAPI
+  readonly #ctx: ExtensionContext
+  readonly #paths
+  readonly #trust
+  readonly #notices
+  readonly #chat
+  readonly #footer
+  readonly #events
+  readonly #toolbox
+  #tapline: Tapline | undefined
+  #closed = false
+
+  constructor(pi: ExtensionAPI, ctx: ExtensionContext, cachedNames: ReadonlySet<string>) {
+    this.#pi = pi
+    this.#ctx = ctx
+    this.#paths = pathsFor(process.env, ctx.cwd)
+    this.#notices = createNotices(ctx)
+    this.#trust = trustStore(this.#paths.agentDir, saidOnCommandLine(process.argv), (path, keptAs) =>
+      this.#notices.say({ severity: 'warning', message: `${path} could not be read and was set aside as ${keptAs}.` }),
+    )
+    this.#chat = createChat(pi, ctx)
+    this.#footer = createFooter(ctx)
+    this.#events = createEvents(pi)
+    this.#toolbox = createToolbox({ pi, agentDir: this.#paths.agentDir, home: this.#paths.home, cachedNames, notices: this.#notices })
+  }
+
+  async open(): Promise<void> {
+    await this.#start()
+    void this.#ask()
+  }
+
+  async #start(): Promise<void> {
+    const { mode } = this.#ctx
+    const consumes = mode === 'tui' || mode === 'rpc'
+    const tapline = await createTapline({
+      info: { name: 'tapline', version },
+      mode,
+      pushes: consumes ? 'deliver' : 'ignore',
+      paths: this.#paths,
+      env: process.env,
+      projectTrusted: this.#ctx.isProjectTrusted(),
+      trust: this.#trust,
+      registered: () => this.#pi.getMcpServers().map(({ name, config, extensionPath }) => ({ name, config, by: extensionPath })),
+      plugins: [...collectPlugins(this.#pi, this.#notices), this.#events.plugin],
+      credentials: [piCredentialStore(this.#paths.agentDir, process.env)],
+      isModelProvider: (name) =>
+        isModelProvider(this.#paths.agentDir, name) || this.#ctx.modelRegistry.getAll().some((model) => model.provider === name),
+      toolNames: { taken: (name) => this.#toolbox.taken(name) },
+      onDiagnostic: (diagnostic) => this.#notices.say(diagnostic),
+      onServer: (server) => {
+        if (this.#closed || !this.#tapline) return
+        this.#footer.show(this.#tapline.servers)
+        this.#events.server(server, this.#toolbox.toolsOf(server.spec.name).length)
+        this.#toolbox.changed()
+      },
+      ...(consumes ? { chat: this.#chat } : {}),
+    })
+    if (this.#closed) return tapline.close()
+    this.#tapline = tapline
+    this.#toolbox.use(tapline)
+    activateReachingTools(this.#pi, tapline.servers, this.#notices)
+    this.#footer.show(tapline.servers)
+    tapline.start()
+  }
+
+  /** Asks what only a person can answer, without holding anything up. */
+  async #ask(): Promise<void> {
+    try {
+      const questions = this.#tapline?.questions ?? []
+      if (await askAboutProject(this.#ctx, questions, this.#trust)) await this.#restart()
+      await offerSilence(this.#ctx, this.#paths.agentDir)
+    } catch (thrown) {
+      if (!this.#closed) this.#notices.say({ severity: 'warning', message: thrown instanceof Error ? thrown.message : String(thrown) })
+    }
+  }
+
+  async #restart(): Promise<void> {
+    if (this.#closed) return
+    const earlier = this.#tapline
+    this.#tapline = undefined
+    await earlier?.close()
+    await this.#start()
+  }
+
+  async beforePrompt(signal: AbortSignal | undefined): Promise<void> {
+    await this.#toolbox.ready(signal)
+  }
+
+  async beforeToolCall(name: string, input: Record<string, unknown>, signal: AbortSignal | undefined): Promise<void> {
+    const servers = this.#tapline?.servers.filter(({ spec }) => spec.enabled) ?? []
+    const waiting = serversToWaitFor(this.#pi, servers, name, input)
+    if (waiting.length === 0) return
+    await Promise.all(waiting.map((server) => server.settled(signal)))
+    this.#toolbox.applyNow()
+  }
+
+  callTool(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']> {
+    return this.#toolbox.call(name, ...call)
+  }
+
+  settled(): void {
+    this.#chat.flush()
+  }
+
+  async serversRegistered(): Promise<void> {
+    if (!this.#tapline) return
+    await this.#tapline.reload()
+    activateReachingTools(this.#pi, this.#tapline.servers, this.#notices)
+    this.#footer.show(this.#tapline.servers)
+    this.#toolbox.changed()
+  }
+
+  async mcp(args: string, ctx: ExtensionCommandContext): Promise<void> {
+    await runMcp(args, ctx, this.#open(), this.#toolbox)
+  }
+
+  async triggers(args: string, ctx: ExtensionCommandContext): Promise<void> {
+    await runTriggers(args, ctx, this.#open(), this.#toolbox)
+  }
+
+  completeMcp(prefix: string): Completions {
+    return completeMcp(prefix, this.#tapline?.servers ?? [])
+  }
+
+  completeTriggers(prefix: string): Completions {
+    return completeTriggers(prefix)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#chat.close()
+    await this.#toolbox.close()
+    await this.#tapline?.close()
+  }
+
+  #open(): Tapline {
+    if (!this.#tapline) throw new Error('The MCP servers are being set up; try again in a moment.')
+    return this.#tapline
+  }
+}
+
+/** pi's own flags for project trust, which it tells no extension about. */
+function saidOnCommandLine(argv: readonly string[]): boolean | undefined {
+  if (argv.includes('--approve') || argv.includes('-a')) return true
+  if (argv.includes('--no-approve') || argv.includes('-na')) return false
+  return undefined
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ServerSpec } from '@tapline/core'
+import { builtInPlugins, type Tapline, writeAtomically } from '@tapline/headless'
+import { cacheableTools, fingerprint, toolCache, type ToolListing } from '@tapline/tools'
+import { type CachedTool, type FactoryCache, factoryCachePath, factoryFingerprint } from '../cached-tools.ts'
+
+const WRITE_AFTER_MS = 500
+
+/** What is remembered of tools from one session to the next. */
+export interface ToolMemory {
+  /** The tools of a server with exactly this entry, as it last listed them. */
+  listingOf(spec: ServerSpec): ToolListing | undefined
+  instructionsOf(server: string): string | undefined
+  /** Keeps what is listed and registered now, in a moment. */
+  remember(definitions: readonly CachedTool[]): void
+  /** Writes what is still to be kept. */
+  close(): Promise<void>
+}
+
+/** The memory in `<agent dir>/tapline`: every server's tools, and apart those that the factory may register. */
+export function toolMemory(agentDir: string, tapline: Tapline): ToolMemory {
+  const cache = toolCache(join(agentDir, 'tapline', 'tools.json'))
+  const keyOf = (spec: ServerSpec): string => fingerprint(JSON.stringify(spec), tapline.kernel.plugins, [versionOfThis()])
+  const known = cache.read(new Map(tapline.servers.map(({ spec }) => [spec.name, keyOf(spec)])))
+  const instructions = readInstructions(factoryCachePath(agentDir))
+  let timer: NodeJS.Timeout | undefined
+  let latest: readonly CachedTool[] = []
+  let written = ''
+
+  const write = async (): Promise<void> => {
+    timer = undefined
+    try {
+      const list = tapline.catalogue.list()
+      await cache.write(
+        tapline.servers
+          .filter(({ listed, spec }) => listed && spec.enabled)
+          .map(({ spec }) => ({ server: spec.name, fingerprint: keyOf(spec), tools: cacheableTools(list, spec.name) })),
+      )
+      const factory = JSON.stringify(factoryCacheOf(agentDir, tapline, latest))
+      if (factory !== written) writeAtomically(factoryCachePath(agentDir), factory)
+      written = factory
+    } catch {
+      // Without a cache the next start is slower, no more.
+    }
+  }
+  return {
+    listingOf: (spec) => {
+      const tools = known.get(spec.name)
+      return tools && { tools: tools.map(({ serverTool }) => serverTool), problems: [] }
+    },
+    instructionsOf: (server) => instructions[server],
+    remember: (definitions) => {
+      latest = definitions
+      if (!tapline.servers.some(({ listed }) => listed)) return
+      timer ??= setTimeout(() => void write(), WRITE_AFTER_MS)
+    },
+    close: async () => {
+      if (timer === undefined) return
+      clearTimeout(timer)
+      await write()
+    },
+  }
+}
+
+/**
+ * What may be registered before trust and third-party plugins are known: `mcp__` tools of user-level
+ * servers of mcp.json, and none when another plugin has a say in what tools are.
+ */
+function factoryCacheOf(agentDir: string, tapline: Tapline, definitions: readonly CachedTool[]): FactoryCache & { instructions: Record<string, string> } {
+  const own = new Set(builtInPlugins().map(({ name }) => name))
+  const foreign = tapline.kernel.hooks.registerTool.taps.some(({ name }) => !own.has(name))
+  const early = new Set(tapline.servers.filter(({ spec }) => isEarly(spec)).map(({ spec }) => spec.name))
+  const tools = foreign ? [] : definitions.filter((tool) => tool.name.startsWith('mcp__') && early.has(tool.namespace?.aliases?.[0] ?? ''))
+  const instructions: Record<string, string> = {}
+  for (const { spec, session } of tapline.servers) {
+    const text = session.status.instructions
+    if (text !== undefined) instructions[spec.name] = text
+  }
+  return { fingerprint: factoryFingerprint(agentDir), tools, instructions }
+}
+
+function isEarly({ enabled, dialect, source }: ServerSpec): boolean {
+  return enabled && dialect === 'mcp.json' && source.scope === 'user' && source.override === undefined
+}
+
+function readInstructions(path: string): Readonly<Record<string, string>> {
+  try {
+    const { instructions } = JSON.parse(readFileSync(path, 'utf8')) as { instructions?: Record<string, string> }
+    return instructions ?? {}
+  } catch {
+    return {}
+  }
+}
+
+function versionOfThis(): string {
+  return createHash('sha256').update(readFileSync(new URL('../../package.json', import.meta.url))).digest('hex').slice(0, 16)
+}

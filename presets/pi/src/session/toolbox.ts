@@ -1,0 +1,181 @@
+import type { ExtensionAPI, ToolDefinition } from '@earendil-works/pi-coding-agent'
+import { isTaplineError, type Progress, type ToolSpec } from '@tapline/core'
+import type { Server, Tapline } from '@tapline/headless'
+import { saveOutput, toModelResult } from '@tapline/tools'
+import type { Notices } from './notices.ts'
+import { exposuresOf } from './reach.ts'
+import { createRegistry, type Registry } from './registry.ts'
+import { type ToolMemory, toolMemory } from './tool-memory.ts'
+
+/** Direct tools that nobody knows yet are waited for this long, counted from the session's start. */
+const LONGEST_WAIT_MS = 10_000
+const GATHER_MS = 50
+
+type ToolCall = Parameters<ToolDefinition['execute']>
+
+/** The tools of one pi session: when they are registered, and what their calls do. */
+export interface Toolbox {
+  /** Sentences about tools that are not offered. */
+  readonly problems: readonly string[]
+  /** The names of a server's tools, as the model calls them. */
+  toolsOf(server: string): readonly string[]
+  /** Registers what the cache knows and follows the servers of this Tapline from now on. */
+  use(tapline: Tapline): void
+  /** Something about servers or tools may have changed: registered soon. */
+  changed(): void
+  /** Registers what is known now. */
+  applyNow(): void
+  /** Resolves when the direct tools are registered, or waited for long enough. */
+  ready(signal: AbortSignal | undefined): Promise<void>
+  call(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']>
+  /** Names that are not Tapline's. */
+  taken(name: string): boolean
+  close(): Promise<void>
+}
+
+/** What {@link createToolbox} takes. */
+export interface ToolboxOptions {
+  readonly pi: ExtensionAPI
+  readonly agentDir: string
+  readonly home: string
+  /** Registered in the extension's factory. */
+  readonly cachedNames: ReadonlySet<string>
+  readonly notices: Notices
+}
+
+/** A toolbox for one session. */
+export function createToolbox(options: ToolboxOptions): Toolbox {
+  return new SessionToolbox(options)
+}
+
+class SessionToolbox implements Toolbox {
+  problems: readonly string[] = []
+  readonly #options: ToolboxOptions
+  readonly #registry: Registry
+  #memory: ToolMemory | undefined
+  #tapline: Tapline | undefined
+  #specs = new Map<string, ToolSpec>()
+  #waiting: Promise<void> | undefined
+  #directKnown = false
+  #applied = false
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(options: ToolboxOptions) {
+    this.#options = options
+    this.#registry = createRegistry(options.pi, options.cachedNames, (name, ...call) => this.call(name, ...call))
+  }
+
+  toolsOf(server: string): readonly string[] {
+    return [...this.#specs.values()].filter((spec) => spec.server.name === server).map(({ name }) => name)
+  }
+
+  use(tapline: Tapline): void {
+    this.#tapline = tapline
+    this.#memory = toolMemory(this.#options.agentDir, tapline)
+    for (const { spec } of tapline.servers) {
+      const listing = spec.enabled ? this.#memory.listingOf(spec) : undefined
+      if (listing) tapline.catalogue.setTools(spec.name, listing)
+    }
+    const unknown = tapline.servers.filter(
+      ({ spec }) => spec.enabled && exposuresOf(spec).has('direct') && !tapline.catalogue.listingOf(spec.name),
+    )
+    this.#directKnown = unknown.length === 0
+    this.#waiting = this.#directKnown ? undefined : this.#waitFor(unknown)
+    this.applyNow()
+  }
+
+  changed(): void {
+    if (this.#closed) return
+    this.#timer ??= setTimeout(() => this.applyNow(), GATHER_MS)
+  }
+
+  applyNow(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const tapline = this.#tapline
+    if (!tapline || this.#closed) return
+    if (this.#applied && this.#directKnown && tapline.settings.apply === 'next-session') return this.#remember()
+    const { tools, diagnostics } = tapline.catalogue.list()
+    this.problems = diagnostics.map(({ message }) => message)
+    for (const message of this.problems) this.#options.notices.say({ severity: 'warning', message })
+    // With a cold cache the direct tools come all at once, so that their order does not depend on who was faster.
+    const shown = this.#directKnown ? tools : tools.filter(({ exposure }) => exposure !== 'direct')
+    this.#specs = new Map(shown.map((spec) => [spec.name, spec]))
+    this.#registry.apply(shown, (server) => tapline.server(server)?.session.status.instructions ?? this.#memory?.instructionsOf(server))
+    this.#applied = true
+    this.#remember()
+  }
+
+  async ready(signal: AbortSignal | undefined): Promise<void> {
+    if (!this.#waiting) return
+    await Promise.race([this.#waiting, aborted(signal)])
+  }
+
+  async call(name: string, ...[, params, signal, onUpdate]: ToolCall): ReturnType<ToolDefinition['execute']> {
+    const spec = this.#specs.get(name)
+    const server = spec ? this.#tapline?.server(spec.server.name) : undefined
+    if (!spec || !server?.spec.enabled) throw new Error(`MCP tool "${name}" is no longer available.`)
+    const details = { server: spec.server.name, tool: spec.serverTool.name }
+    try {
+      const result = await server.session.callTool(spec.serverTool.name, (params ?? {}) as Record<string, unknown>, {
+        tool: spec.serverTool,
+        ...(signal ? { signal } : {}),
+        onProgress: (progress) => onUpdate?.({ content: [{ type: 'text', text: progressText(progress) }], details }),
+      })
+      const { content, isError, details: more, full } = await toModelResult(result, spec, {
+        saveFile: saveOutput(spec.server.results.overflow, { home: this.#options.home }),
+      })
+      return {
+        content: content as Awaited<ReturnType<ToolDefinition['execute']>>['content'],
+        details: { ...details, ...more } as never,
+        structuredContent: full as never,
+        ...(isError ? { isError: true } : {}),
+      }
+    } catch (thrown) {
+      if (isTaplineError(thrown) && thrown.code === 'CANCELLED') throw new Error('cancelled', { cause: thrown })
+      throw thrown
+    }
+  }
+
+  taken(name: string): boolean {
+    return this.#registry.taken(name)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#memory?.close()
+  }
+
+  #remember(): void {
+    this.#memory?.remember(this.#registry.definitions())
+  }
+
+  async #waitFor(servers: readonly Server[]): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), LONGEST_WAIT_MS)
+    })
+    const outcome = await Promise.race([Promise.all(servers.map((server) => server.settled())), late])
+    clearTimeout(timer)
+    if (this.#closed) return
+    if (outcome === 'late') {
+      this.#options.notices.say({ severity: 'info', message: 'MCP servers are still connecting; their tools become available once connected.' })
+    }
+    this.#directKnown = true
+    this.#waiting = undefined
+    this.applyNow()
+  }
+}
+
+function progressText({ progress, total, message }: Progress): string {
+  return message ?? `Progress ${progress}${total === undefined ? '' : `/${total}`}`
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve()
+    else signal?.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

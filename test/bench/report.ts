@@ -1,0 +1,39 @@
+import type { InsidePi } from './inside-pi.ts'
+import type { ListChanges } from './list-changes.ts'
+import type { Machine } from './machine.ts'
+import type { Ratio } from './ratios.ts'
+
+/** Everything one run measured. */
+export interface BenchResult {
+  readonly machine: Machine
+  readonly rounds: number
+  readonly ratios: readonly Ratio[]
+  readonly listChanges?: ListChanges
+  readonly insidePi?: readonly InsidePi[]
+}
+
+const PEERS: Readonly<Record<string, string>> = { raw: 'raw loop', piMcp: 'pi-mcp 1.6.0', sdk: 'bare SDK' }
+
+/** The result as a page. */
+export function report({ machine, rounds, ratios, listChanges, insidePi }: BenchResult): string {
+  const lines = [
+    '# Bench',
+    '',
+    `${machine.processor}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}. ${rounds} rounds; medians, and the ratio's least and most.`,
+    'Processor time is the client process’s own, user and system; wall time is from the first byte asked for to the last answer.',
+    '',
+    '| what | peer | ours, ms | peer, ms | ratio | range | asked for | holds |',
+    '|---|---|---:|---:|---:|---|---:|---|',
+    ...ratios.map(
+      ({ name, peer, figure, oursMs, peerMs, ratio, least, most, atMost }) =>
+        `| ${name} (${figure === 'cpuMs' ? 'processor' : 'wall'}) | ${PEERS[peer] ?? peer} | ${oursMs.toFixed(0)} | ${peerMs.toFixed(0)} | ${ratio.toFixed(2)} | ${least.toFixed(2)}–${most.toFixed(2)} | ${atMost} | ${ratio <= atMost ? 'yes' : 'no'} |`,
+    ),
+    ...(insidePi ?? []).map(
+      ({ name, oursMs, builtInMs, ratio, atMost }) =>
+        `| ${name} (wall) | pi’s built-in MCP | ${oursMs.toFixed(0)} | ${builtInMs.toFixed(0)} | ${ratio.toFixed(2)} | | ${atMost} | ${ratio <= atMost ? 'yes' : 'no'} |`,
+    ),
+    '',
+  ]
+  if (listChanges) lines.push(`${listChanges.changes} list changes in a burst: ${listChanges.refetches} refetches (asked for: at most 2).`, '')
+  return lines.join('\n')
+}

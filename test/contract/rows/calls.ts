@@ -1,0 +1,217 @@
+import type { Progress, Sdk } from '@tapline/core'
+import { describe, expect, it, vi } from 'vitest'
+import { bench } from '../bench.ts'
+import { type Script, type ScriptedServer, text } from '../scripted-server.ts'
+
+const SILENT: Script = { 'tools/call': () => undefined }
+
+/** What happens to single requests. */
+export function callRows(load: () => Promise<Sdk>): void {
+  describe('a call', () => {
+    it('is answered with what the server sent', async () => {
+      const odd = { content: [{ type: 'hologram', rays: 7 }], structuredContent: { n: 1 }, isError: true, _meta: { 'x/y': 1 }, extra: 'kept' }
+      const { session } = bench(await load(), {
+        scripts: [{ 'tools/call': (server, request) => server.answer(request, odd) }],
+      })
+      expect(await session.callTool('any', { a: 1 })).toMatchObject(odd)
+    })
+
+    it('carries its arguments', async () => {
+      const made = bench(await load(), {})
+      await made.session.callTool('echo', { text: 'grüße 🐎', deep: { list: [1, null] } })
+      const { params } = (await made.server()).requests('tools/call')[0]!
+      expect(params).toMatchObject({ name: 'echo', arguments: { text: 'grüße 🐎', deep: { list: [1, null] } } })
+    })
+
+    it('has content even where the server sent none', async () => {
+      const { session } = bench(await load(), { scripts: [{ 'tools/call': (server, request) => server.answer(request, { structuredContent: {} }) }] })
+      expect(await session.callTool('any', {})).toMatchObject({ content: [], structuredContent: {} })
+    })
+
+    it('is one of many at the same time', async () => {
+      const held: (() => void)[] = []
+      const { session } = bench(await load(), {
+        scripts: [{
+          'tools/call': (server, request) => {
+            held.push(() => server.answer(request, text(`answer ${(request.params as { readonly name: string }).name}`)))
+            // The last question is answered first.
+            if (held.length === 20) for (const answer of held.reverse()) answer()
+          },
+        }],
+      })
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => session.callTool(`tool ${n}`, {})))
+      expect(answers.map(({ content }) => content)).toEqual(Array.from({ length: 20 }, (_, n) => text(`answer tool ${n}`).content))
+    })
+
+    it('fails alone when the server answers with an error', async () => {
+      const { session } = bench(await load())
+      const [good, bad, also] = await Promise.allSettled([
+        session.callTool('echo', { text: 'one' }),
+        session.callTool('bad', {}),
+        session.callTool('echo', { text: 'two' }),
+      ])
+      expect(good).toMatchObject({ status: 'fulfilled', value: text('one') })
+      expect(also).toMatchObject({ status: 'fulfilled', value: text('two') })
+      expect(bad).toMatchObject({
+        reason: { code: 'PROTOCOL', message: 'The server answered with error -32602: These arguments never please.', data: { code: -32602 } },
+      })
+      expect(session.status.state).toBe('connected')
+    })
+
+    it('may be any request', async () => {
+      const made = bench(await load(), {
+        scripts: [{ 'resources/read': (server, request) => server.answer(request, { contents: [{ uri: request.params?.uri, odd: true }] }) }],
+      })
+      expect(await made.session.request('resources/read', { uri: 'a:b', _meta: { mine: 1 } })).toMatchObject({ contents: [{ uri: 'a:b', odd: true }] })
+      const { params } = (await made.server()).requests('resources/read')[0]!
+      expect(params).toMatchObject({ uri: 'a:b', _meta: { mine: 1 } })
+      await expect(made.session.request('x/unknown')).rejects.toMatchObject({ code: 'PROTOCOL', data: { code: -32601 } })
+    })
+  })
+
+  describe('the tool list', () => {
+    it('is handed on page by page', async () => {
+      const pages: Record<string, unknown> = { first: { tools: [{ name: 'a' }], nextCursor: 'two' }, two: { tools: [{ name: 'b', extra: 1 }] } }
+      const made = bench(await load(), {
+        scripts: [{ 'tools/list': (server, request) => server.answer(request, pages[String(request.params?.cursor ?? 'first')]) }],
+      })
+      expect(await made.session.listTools()).toMatchObject({ tools: [{ name: 'a' }], nextCursor: 'two' })
+      const last = await made.session.listTools('two')
+      expect(last).toMatchObject({ tools: [{ name: 'b', extra: 1 }] })
+      expect(last.nextCursor).toBeUndefined()
+      expect((await made.server()).requests('tools/list').map(({ params }) => params?.cursor)).toEqual([undefined, 'two'])
+    })
+
+    it('is empty, and not asked for, where the server has no tools', async () => {
+      const made = bench(await load(), {
+        scripts: [{ initialize: (server, request) => server.answer(request, { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'x', version: '0' } }) }],
+      })
+      expect(await made.session.listTools()).toEqual({ tools: [] })
+      expect((await made.server()).methods).not.toContain('tools/list')
+    })
+
+    it('is empty where the server answers something else', async () => {
+      const { session } = bench(await load(), { scripts: [{ 'tools/list': (server, request) => server.answer(request, { tools: 'none' }) }] })
+      expect(await session.listTools()).toEqual({ tools: [] })
+    })
+  })
+
+  describe('cancelling', () => {
+    const call = (server: ScriptedServer) => server.requests('tools/call')
+    const cancellations = (server: ScriptedServer) => server.requests('notifications/cancelled').map(({ params }) => params?.requestId)
+
+    it('tells the server which call, and that one alone ends', async () => {
+      const made = bench(await load(), { scripts: [SILENT] })
+      const { session } = made
+      const [stop, other] = [new AbortController(), new AbortController()]
+      const kept = session.callTool('kept', {}, { signal: other.signal })
+      kept.catch(() => undefined)
+      const ended = session.callTool('ended', {}, { signal: stop.signal })
+      const server = await made.server()
+      await server.gotRequest('tools/call', 2)
+      stop.abort()
+      await expect(ended).rejects.toMatchObject({ code: 'CANCELLED' })
+      await server.gotRequest('notifications/cancelled')
+      expect(cancellations(server)).toEqual([call(server)[1]?.id])
+      server.answer(call(server)[0]!, text('kept'))
+      expect(await kept).toMatchObject(text('kept'))
+      other.abort()
+      await session.callTool('x', {}, { signal: AbortSignal.abort() }).catch(() => undefined)
+      await session.request('ping')
+      expect(cancellations(server)).toHaveLength(1)
+      expect(call(server)).toHaveLength(2)
+    })
+
+    it('of a call that is never sent sends nothing', async () => {
+      const made = bench(await load())
+      await made.session.ready()
+      await expect(made.session.callTool('echo', {}, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'CANCELLED' })
+      expect((await made.server()).methods).not.toContain('tools/call')
+    })
+
+    it('is done for a call that takes too long', async () => {
+      const made = bench(await load(), { scripts: [SILENT] })
+      const call = made.session.callTool('slow', {}, { timeoutMs: 20 })
+      await expect(call).rejects.toMatchObject({
+        code: 'REQUEST_TIMEOUT',
+        message: 'The call of "slow" on server "builds" was not answered within 0.02 s.',
+      })
+      const server = await made.server()
+      await server.gotRequest('notifications/cancelled')
+      expect(cancellations(server)).toEqual([server.requests('tools/call')[0]?.id])
+      expect(made.session.status.state).toBe('connected')
+    })
+  })
+
+  describe('progress', () => {
+    const token = (server: ScriptedServer): string =>
+      ((server.requests('tools/call')[0]?.params as { readonly _meta: { readonly progressToken: string } })._meta.progressToken)
+
+    it('that is written together with the answer arrives, all of it and in order', async () => {
+      const seen: Progress[] = []
+      const { session } = bench(await load(), {
+        scripts: [{
+          'tools/call': (server, request) => {
+            for (let n = 1; n <= 4; n++) server.push('notifications/progress', { progressToken: token(server), progress: n, total: 4, message: `step\u001B[31m ${n}` })
+            server.answer(request, text('done'))
+          },
+        }],
+      })
+      await session.callTool('steps', {}, { onProgress: (progress) => seen.push(progress) })
+      expect(seen).toEqual([1, 2, 3, 4].map((n) => ({ progress: n, total: 4, message: `step ${n}` })))
+    })
+
+    it('keeps a call alive beyond its timeout, up to a hard limit', async () => {
+      vi.useFakeTimers()
+      const made = bench(await load(), { scripts: [SILENT], spec: { requestTimeoutMs: 60_000 } })
+      const { session } = made
+      await session.ready()
+      const outcome = vi.fn<(value: unknown) => void>()
+      session.callTool('long', {}).then(outcome, outcome)
+      await vi.advanceTimersByTimeAsync(0)
+      const server = made.servers.at(-1)!
+      for (let second = 50; second < 1_200; second += 50) {
+        await vi.advanceTimersByTimeAsync(50_000)
+        expect(outcome).not.toHaveBeenCalled()
+        server.push('notifications/progress', { progressToken: token(server), progress: second })
+      }
+      await vi.advanceTimersByTimeAsync(50_000)
+      expect(outcome.mock.calls).toMatchObject([[{ code: 'REQUEST_TIMEOUT', message: expect.stringContaining('given up after 1200 s in spite of its progress') }]])
+      expect(server.methods.at(-1)).toBe('notifications/cancelled')
+    })
+
+    it('does not keep a call alive that is not its own', async () => {
+      vi.useFakeTimers()
+      const made = bench(await load(), { scripts: [SILENT], spec: { requestTimeoutMs: 1_000 } })
+      await made.session.ready()
+      const outcome = vi.fn<(value: unknown) => void>()
+      made.session.callTool('long', {}).catch(outcome)
+      await vi.advanceTimersByTimeAsync(900)
+      made.servers.at(-1)!.push('notifications/progress', { progressToken: 'someone else’s', progress: 1 })
+      await vi.advanceTimersByTimeAsync(100)
+      expect(outcome.mock.calls).toMatchObject([[{ code: 'REQUEST_TIMEOUT' }]])
+    })
+
+    it('does no harm when it is malformed, or when whoever listens throws', async () => {
+      let heard = 0
+      const made = bench(await load(), {
+        scripts: [{
+          'tools/call': (server, request) => {
+            for (const progressToken of [null, {}, { toString: 1 }, [], 7, undefined]) server.push('notifications/progress', { progressToken })
+            server.push('notifications/progress')
+            server.push('notifications/progress', { progressToken: token(server), progress: 'much', total: null, message: 7 })
+            server.answer(request, text('done'))
+          },
+        }],
+      })
+      const onProgress = (progress: Progress): void => {
+        heard++
+        expect(progress).toEqual({ progress: 0 })
+        throw new Error('no screen')
+      }
+      expect(await made.session.callTool('steps', {}, { onProgress })).toMatchObject(text('done'))
+      expect(heard).toBe(1)
+      expect(made.notifications).toEqual([])
+    })
+  })
+}
