@@ -55,16 +55,11 @@ export function answerStream(
 
   /** Answers whether the stream broke, other than by the server's own end. */
   const copy = async (response: Response, frames: EventFrames): Promise<boolean> => {
-    let watchdog: Watchdog | undefined
-    // A server may forget to end an answered stream, and may even speak on it: it stays until it is silent.
-    exchange.whenOver(() => (watchdog = new Watchdog(options.idleMs, () => exchange.cancel())))
     try {
       await copyEvents(response.body, frames, sink.write, () => watchdog?.touch())
       return false
     } catch {
       return true
-    } finally {
-      watchdog?.stop()
     }
   }
 
@@ -79,9 +74,17 @@ export function answerStream(
     return undefined
   }
 
+  // A server may forget to end an answered stream, and may even speak on it: it stays until it is silent.
+  let watchdog: Watchdog | undefined
+  let ended = false
+  exchange.whenOver(() => {
+    if (!ended) watchdog = new Watchdog(options.idleMs, () => exchange.cancel())
+  })
   const stop = (): void => void (exchange.over ? exchange.cancel() : exchange.fail(failures.closed()))
   options.stop.addEventListener('abort', stop)
   void run().finally(() => {
+    ended = true
+    watchdog?.stop()
     options.stop.removeEventListener('abort', stop)
     sink.end()
   })

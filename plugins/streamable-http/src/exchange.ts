@@ -7,7 +7,7 @@ export class Exchange {
   /** Settles when the request is answered, given up or failed. */
   readonly done: Promise<void>
   readonly #controller = new AbortController()
-  readonly #onOver: (() => void)[] = []
+  #onOver: (() => void) | undefined
   #resolve = (): void => undefined
   #reject = (_error: Error): void => undefined
   #failure: Error | undefined
@@ -39,7 +39,7 @@ export class Exchange {
   /** Runs `listener` once nothing is expected any more. */
   whenOver(listener: () => void): void {
     if (this.#over) listener()
-    else this.#onOver.push(listener)
+    else this.#onOver = listener
   }
 
   /** The answer has arrived; its stream may go on. */
@@ -65,6 +65,7 @@ export class Exchange {
 
   #end(): void {
     this.#over = true
-    for (const listener of this.#onOver.splice(0)) listener()
+    this.#onOver?.()
+    this.#onOver = undefined
   }
 }

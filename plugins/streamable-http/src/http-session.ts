@@ -3,6 +3,7 @@ import { capBody } from './body-cap.ts'
 import { isEventStream } from './event-stream.ts'
 import type { Exchange } from './exchange.ts'
 import { sessionHeaders } from './headers.ts'
+import { timerMs } from './pacing.ts'
 import { fetchWithinOrigin } from './redirects.ts'
 import { refusal } from './refusals.ts'
 
@@ -35,7 +36,7 @@ export class HttpSession {
   /** Sends one message. What goes wrong ends its exchange. */
   async post(body: string, headers: Headers, exchange: Exchange): Promise<Response> {
     const { url, timeoutMs, failures } = this.#options
-    const late = setTimeout(() => exchange.fail(failures.late(timeoutMs)), timeoutMs)
+    const late = setTimeout(() => exchange.fail(failures.late(timeoutMs)), timerMs(timeoutMs))
     try {
       const response = await fetchWithinOrigin(
         url,

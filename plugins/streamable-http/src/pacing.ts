@@ -19,19 +19,21 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
 
+/** `ms` as a timer can take it; nothing and less mean without end. */
+export function timerMs(ms: number): number {
+  return ms > 0 ? Math.min(ms, MAX_TIMER_MS) : MAX_TIMER_MS
+}
+
 /** Calls back once after `ms` without a sign of life. */
 export class Watchdog {
   readonly #timer: NodeJS.Timeout
   expired = false
 
   constructor(ms: number, onExpired: () => void) {
-    this.#timer = setTimeout(
-      () => {
-        this.expired = true
-        onExpired()
-      },
-      Math.min(ms, MAX_TIMER_MS),
-    )
+    this.#timer = setTimeout(() => {
+      this.expired = true
+      onExpired()
+    }, timerMs(ms))
   }
 
   touch(): void {

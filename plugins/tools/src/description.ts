@@ -2,7 +2,7 @@ import type { ServerTool, ToolAnnotations } from '@tapline/core'
 import { cleanLine, cleanLines } from './text.ts'
 
 /** Longer descriptions are cut: they cost context in every request. */
-export const LONGEST_DESCRIPTION = 8_192
+const LONGEST_DESCRIPTION = 8_192
 const LONGEST_TITLE = 200
 
 /** What the model reads about a tool: the server's words, bounded and free of control and bidi characters. */

@@ -17,11 +17,7 @@ const RESERVED = new Set(
 )
 
 /** The names that a tool would like to have, the best first. None of them need be free, short enough or valid. */
-export function wantedNames(
-  naming: ToolNaming,
-  server: string,
-  tool: string,
-): readonly [string, ...string[]] {
+function wantedNames(naming: ToolNaming, server: string, tool: string): readonly [string, ...string[]] {
   switch (naming) {
     case 'mcp':
       // As pi and Codex do: without `-`, the name is also an identifier for scripts.
@@ -78,6 +74,11 @@ export function contestedNames(
     if (name !== wantedNames(naming, server, tool)[0]) return wanting > 0 || (second.get(name) ?? 0) > 1
     return wanting > 1 && !isExact(naming, server, tool, name)
   }
+}
+
+/** The namespace of a server's tools, whatever they are called: as pi has it. */
+export function toolNamespace(server: string): string {
+  return `mcp__${server.replace(/-/g, '_')}`
 }
 
 /** How a person knows the tool: a label in lists, never a name to call. */

@@ -1,12 +1,12 @@
-import { limitMcpContent, toLlmContent } from '@earendil-works/pi-mcp'
+import { limitMcpContent, mcpNamespace, toLlmContent } from '@earendil-works/pi-mcp'
 import type { CallToolResult, ToolSpec } from '@tapline/core'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { limitContent, toModelResult } from '../src/index.ts'
+import { limitContent, resultSchema, toModelResult, toolNamespace } from '../src/index.ts'
 import { serverSpec, testCatalogue, toolSpec } from './support.ts'
 
 /* pi does not export what turns a result into a tool result: its file is asked. */
-const { convertMcpResult, createMcpToolDefinition } = (await import(
+const { convertMcpResult, createMcpResultSchema, createMcpToolDefinition } = (await import(
   new URL(
     '../../../node_modules/@earendil-works/pi-coding-agent/dist/extensions/mcp/tools.js',
     import.meta.url,
@@ -18,6 +18,7 @@ const { convertMcpResult, createMcpToolDefinition } = (await import(
     result: CallToolResult,
     options: object,
   ): Promise<{ content: unknown; details: unknown; structuredContent: unknown; isError?: boolean }>
+  createMcpResultSchema(schema?: object): object
   createMcpToolDefinition(options: object): Pick<ToolSpec, 'name' | 'label' | 'description' | 'annotations'>
 }
 
@@ -177,5 +178,30 @@ it('labels, describes and annotates as pi does', async () => {
       expect(ours?.description).toBe(last ? `${given.name} (MCP server docs)` : theirs.description)
     }),
     { numRuns: 200 },
+  )
+})
+
+it('declares what scripts get as pi does', () => {
+  const output = {
+    $defs: { A: { type: 'string' } },
+    properties: {
+      a: { $ref: '#/$defs/A' },
+      self: { anyOf: [{ $ref: '#' }, { type: 'null' }] },
+      data: { const: { $ref: '#/$defs/A' }, enum: [{ $ref: '#' }] },
+      $ref: { type: 'string' },
+    },
+    patternProperties: { '^x': { items: { $ref: '#/$defs/A' } } },
+  }
+  expect(resultSchema(output)).toEqual(createMcpResultSchema(output))
+  expect(resultSchema()).toEqual(createMcpResultSchema())
+  const resource = { $id: 'https://example.com/a', properties: { a: { $ref: '#/$defs/A' } } }
+  expect(resultSchema(resource)).toMatchObject({ properties: { structuredContent: resource } })
+})
+
+it('groups tools in the namespaces of pi', () => {
+  fc.assert(
+    fc.property(name, (server) => {
+      expect(toolNamespace(server)).toBe(mcpNamespace(server))
+    }),
   )
 })

@@ -1,4 +1,4 @@
-/* What 1,000 tools cost: `node plugins/tools/test/cost.ts`. Prints figures; nothing depends on them. */
+/* What 1,000 tools cost: `node plugins/tools/test/cost.bench.ts`. Prints figures; nothing depends on them. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
