@@ -1,5 +1,5 @@
 // A raw MCP server for measurements: newline JSON-RPC over stdio, no SDK, no dependency.
-//   tools: burst {count, method} sends notifications, big {bytes} answers one large frame, echo answers at once.
+//   tools: burst {count, method, from} sends notifications, big {bytes} answers one large frame, echo answers at once.
 import { createInterface } from 'node:readline'
 
 let lists = 0
@@ -10,9 +10,9 @@ const calls = {
   echo: () => ({ content: [{ type: 'text', text: 'ok' }] }),
   lists: () => ({ content: [{ type: 'text', text: String(lists) }] }),
   big: ({ bytes }) => ({ content: [{ type: 'text', text: 'x'.repeat(bytes) }] }),
-  burst: ({ count, method }) => {
+  burst: ({ count, method, from = 0 }) => {
     const notifications = []
-    for (let n = 0; n < count; n++) {
+    for (let n = from; n < from + count; n++) {
       const params = { n, text: `event number ${n}`, _meta: { pi_dedup_key: `bench-${n}`, pi_summary: `event number ${n}` } }
       notifications.push(line({ method, params }))
     }

@@ -9,7 +9,8 @@ export type Report = (error: TaplineError) => void
 /** A tap with what the plugin view adds to it. */
 export type PluginTap = FullTap & { readonly plugin?: string; readonly critical?: boolean; readonly active?: () => boolean }
 
-type TapFunction = (this: unknown, ...args: unknown[]) => unknown
+/** Hooks take one argument or two; spelt out, a call costs no array. */
+type TapFunction = (first: unknown, second: unknown) => unknown
 
 /**
  * Wraps every tap of `hook`: adds plugin and hook to any error, applies the deadline, and turns a
@@ -31,21 +32,21 @@ export function guardHook(hook: Hook<unknown[], unknown>, name: HookName, policy
       const checked = (answer: unknown): unknown => (listens && !isAnswer(answer) ? settle(noAnswer(plugin, name, answer)) : answer)
       const guarded: TapFunction =
         tap.type === 'promise'
-          ? async (...args) => {
+          ? async (first, second) => {
               if (!active()) return undefined
               let answer: unknown
               try {
-                answer = await withDeadline(run(...args), policy.deadlineMs, plugin, name)
+                answer = await withDeadline(run(first, second), policy.deadlineMs, plugin, name)
               } catch (thrown) {
                 return settle(blame(thrown))
               }
               return checked(answer)
             }
-          : (...args) => {
+          : (first, second) => {
               if (!active()) return undefined
               let answer: unknown
               try {
-                answer = run(...args)
+                answer = run(first, second)
               } catch (thrown) {
                 return settle(blame(thrown))
               }

@@ -46,16 +46,7 @@ export function pump(lane: Lane, step: (trigger: Trigger) => void): void {
 /** One step of a trigger on its lane, as observers see it. */
 export function stepOf(lane: Lane, trigger: Trigger, state: TriggerState, sink?: string, reason?: string): TriggerEvent {
   const { traceId, server, method, key, summary } = trigger
-  return {
-    ts: Date.now(),
-    traceId,
-    server,
-    method,
-    key,
-    policy: lane.policy,
-    summary,
-    state,
-    ...(sink === undefined ? {} : { sink }),
-    ...(reason === undefined ? {} : { reason }),
-  }
+  const step = { ts: Date.now(), traceId, server, method, key, policy: lane.policy, summary, state }
+  if (sink === undefined) return reason === undefined ? step : { ...step, reason }
+  return reason === undefined ? { ...step, sink } : { ...step, sink, reason }
 }

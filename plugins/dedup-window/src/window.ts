@@ -18,18 +18,25 @@ export interface DedupWindow {
 export function createWindow(windowMs: number, now: () => number = () => performance.now()): DedupWindow {
   // Insertion order is arrival order, so what is over is always at the front.
   const claims = new Map<string, Claim>()
+  let nextEnd = Infinity
 
   const forgetOld = (time: number): void => {
+    nextEnd = Infinity
     for (const [key, { at }] of claims) {
-      if (time - at < windowMs && claims.size <= MOST_KEYS) return
+      if (time - at < windowMs && claims.size <= MOST_KEYS) {
+        nextEnd = at + windowMs
+        return
+      }
       claims.delete(key)
     }
   }
 
   return {
     claim: ({ key, traceId, replacement }) => {
-      const time = now()
-      forgetOld(time)
+      // Whole milliseconds are small integers, which cost nothing to keep.
+      const time = Math.trunc(now())
+      // Looking at the oldest costs an iterator: only when it may be over.
+      if (time >= nextEnd || claims.size > MOST_KEYS) forgetOld(time)
       const earlier = claims.get(key)
       if (earlier) {
         return replacement === 'drop'
@@ -38,6 +45,7 @@ export function createWindow(windowMs: number, now: () => number = () => perform
       }
       const claim = { at: time, traceId }
       claims.set(key, claim)
+      if (claims.size === 1) nextEnd = time + windowMs
       return {
         verdict: 'first',
         failed: () => {
