@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { textOf, type ChatMessage, type Parsed, type ReceivedRequest } from '../drivers/chat.ts'
 import { startFakeModel, type FakeModel } from '../drivers/fake-model.ts'
 import { servers } from '../drivers/fixtures.ts'
-import { startPi, type Pi, type RpcOptions } from '../drivers/pi.ts'
+import { startPi, type Pi, type PiEvent, type RpcOptions } from '../drivers/pi.ts'
 import { waitUntil } from '../drivers/processes.ts'
 import { createScratch, type Scratch, type ScratchOptions } from '../drivers/scratch.ts'
 
@@ -128,6 +128,12 @@ export async function serversShow(pi: Pi, ...lines: readonly RegExp[]): Promise<
     return lines.every((line) => line.test(shown)) && shown
   }
   return waitUntil(look, PATIENCE_MS, () => `${lines.join(' and ')} in ${shown}; stderr: ${pi.stderr}`)
+}
+
+/** The first message to the person that matches, past or future. */
+export async function noticed(pi: Pi, match: RegExp, ms = PATIENCE_MS): Promise<string> {
+  const fits = (event: PiEvent) => event.method === 'notify' && match.test(event.message)
+  return (await pi.waitFor(fits, ms, 0)).message
 }
 
 /** Waits until each server is connected and has its tools. */

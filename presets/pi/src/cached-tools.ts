@@ -14,6 +14,8 @@ export type CachedTool = Pick<
 export interface FactoryCache {
   readonly fingerprint: string
   readonly tools: readonly CachedTool[]
+  /** Whether these are all direct tools of the user's mcp.json. */
+  readonly complete?: boolean
 }
 
 type Execute = (name: string, ...call: Parameters<ToolDefinition['execute']>) => ReturnType<ToolDefinition['execute']>
@@ -23,6 +25,7 @@ export interface CachedTools {
   readonly path: string
   readonly tools: readonly ToolDefinition[]
   readonly names: ReadonlySet<string>
+  readonly complete: boolean
 }
 
 /** Files whose bytes decide which tools a user-level server has. */
@@ -53,6 +56,7 @@ export function cachedTools(execute: Execute): CachedTools {
   const agentDir = agentDirectory()
   const path = factoryCachePath(agentDir)
   const tools: ToolDefinition[] = []
+  let complete = false
   try {
     const cache = JSON.parse(readFileSync(path, 'utf8')) as FactoryCache
     if (cache.fingerprint === factoryFingerprint(agentDir)) {
@@ -60,12 +64,13 @@ export function cachedTools(execute: Execute): CachedTools {
         if (!tool.name.startsWith('mcp__')) continue
         tools.push({ ...tool, execute: (...call) => execute(tool.name, ...call) })
       }
+      complete = cache.complete === true
     }
   } catch {
     // Without a cache the tools come with the servers.
     tools.length = 0
   }
-  return { path, tools, names: new Set(tools.map(({ name }) => name)) }
+  return { path, tools, names: new Set(tools.map(({ name }) => name)), complete }
 }
 
 /**

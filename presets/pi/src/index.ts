@@ -1,11 +1,14 @@
 import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
-import type { PiSession } from './session/session.ts'
-import { claimProcess, standDownMessage } from './claim.ts'
 import { cachedTools, forgetCachedTools } from './cached-tools.ts'
+import { claimProcess, standDownMessage } from './claim.ts'
+import { collectPlugins } from './collect.ts'
+import { createOpening, type Opening } from './opening.ts'
+import { lookAhead } from './outlook.ts'
+import type { PiSession } from './session/session.ts'
 
 /**
- * The pi extension. This file and the two it imports are all that pi's loader transpiles: everything
- * else is imported natively, after the session has started.
+ * The pi extension. This file and the few it imports are all that pi's loader transpiles: everything
+ * else is imported natively, after the session has started, and not at all while nothing is configured.
  */
 export default function tapline(pi: ExtensionAPI): void {
   const claim = claimProcess()
@@ -13,51 +16,80 @@ export default function tapline(pi: ExtensionAPI): void {
     pi.on('session_start', (_event, ctx) => ctx.ui.notify(standDownMessage(), 'warning'))
     return
   }
-  let session: Promise<PiSession> | undefined
-  const current = (): Promise<PiSession> => session ?? Promise.reject(new Error('MCP servers are not connected: no session is open.'))
+  let opening: Opening | undefined
+  const session = (): Promise<PiSession> =>
+    opening?.ensure() ?? Promise.reject(new Error('MCP servers are not connected: there is no session, or --no-tapline was given.'))
 
   pi.registerFlag('no-tapline', { type: 'boolean', default: false, description: 'Connect no MCP servers in this run' })
   pi.registerCommand('mcp', {
     description: 'MCP servers: status, reconnect <server>, reload',
-    getArgumentCompletions: async (prefix) => (session ? (await session).completeMcp(prefix) : null),
-    handler: async (args, ctx) => (await current()).mcp(args, ctx),
+    getArgumentCompletions: async (prefix) => (await opening?.opened())?.completeMcp(prefix) ?? null,
+    handler: async (args, ctx) => (await session()).mcp(args, ctx),
   })
   pi.registerCommand('triggers', {
     description: 'What MCP servers push: sources, status',
-    getArgumentCompletions: async (prefix) => (session ? (await session).completeTriggers(prefix) : null),
-    handler: async (args, ctx) => (await current()).triggers(args, ctx),
+    getArgumentCompletions: async (prefix) => (await opening?.opened())?.completeTriggers(prefix) ?? null,
+    handler: async (args, ctx) => (await session()).triggers(args, ctx),
   })
   // A name that another extension has would end pi while it loads; see forgetCachedTools.
-  const cached = cachedTools(async (name, ...call) => (await current()).callTool(name, ...call))
+  const cached = cachedTools(async (name, ...call) => (await session()).callTool(name, ...call))
   for (const tool of cached.tools) pi.registerTool(tool)
   const cancelForget = forgetCachedTools(cached)
 
   pi.on('session_start', (_event, ctx) => {
     cancelForget()
     if (pi.getFlag('no-tapline') === true) return
-    session = open(pi, ctx, cached.names)
-    session.catch((error: unknown) => ctx.ui.notify(`Tapline could not start: ${error instanceof Error ? error.message : String(error)}`, 'error'))
+    const plugins = collectPlugins(pi, ctx)
+    const outlook = lookAhead({
+      cwd: ctx.cwd,
+      projectTrusted: ctx.isProjectTrusted(),
+      extended: plugins.length > 0 || pi.getMcpServers().length > 0,
+      cacheComplete: cached.complete,
+    })
+    activate(pi, outlook.reaching)
+    opening = createOpening(() => open(pi, ctx, cached.names, plugins))
+    opening.plan(outlook)
   })
-  pi.on('before_agent_start', async (_event, ctx) => (await opened(session))?.beforePrompt(ctx.signal))
-  pi.on('tool_call', async (event, ctx) => (await opened(session))?.beforeToolCall(event.toolName, event.input, ctx.signal))
-  pi.on('agent_settled', async () => (await opened(session))?.settled())
-  pi.on('session_compact', async () => (await opened(session))?.settled())
-  pi.on('mcp_servers_change', async () => (await opened(session))?.serversRegistered())
+  pi.on('before_agent_start', async (_event, ctx) => {
+    opening?.promptStarts()
+    await (await opening?.opened())?.beforePrompt(ctx.signal)
+  })
+  pi.on('before_provider_request', () => opening?.requestMade())
+  pi.on('tool_call', async (event, ctx) => {
+    if (!opening || !pi.getAllTools().find(({ name }) => name === event.toolName)?.reachesTools) return
+    await (await session()).beforeToolCall(event.toolName, event.input, ctx.signal)
+  })
+  pi.on('agent_settled', async () => (await opening?.opened())?.settled())
+  pi.on('session_compact', async () => (await opening?.opened())?.settled())
+  pi.on('session_compact_failed', async () => (await opening?.opened())?.settled())
+  pi.on('mcp_servers_change', async () => {
+    if (opening) await (await session()).serversRegistered()
+  })
   pi.on('session_shutdown', async () => {
-    const closing = session
-    session = undefined
+    const ending = opening
+    opening = undefined
     claim.release()
-    await (await opened(closing))?.close()
+    await (await ending?.end())?.close()
   })
 }
 
 /** The first render comes before any import. */
-async function open(pi: ExtensionAPI, ctx: ExtensionContext, cachedNames: ReadonlySet<string>): Promise<PiSession> {
+async function open(pi: ExtensionAPI, ctx: ExtensionContext, cachedNames: ReadonlySet<string>, plugins: readonly unknown[]): Promise<PiSession> {
   await new Promise((resolve) => setImmediate(resolve))
-  const { openSession } = await import('../native.mjs')
-  return openSession(pi, ctx, cachedNames)
+  try {
+    const { openSession } = await import('../native.mjs')
+    return await openSession(pi, ctx, cachedNames, plugins)
+  } catch (thrown) {
+    ctx.ui.notify(`Tapline could not start: ${thrown instanceof Error ? thrown.message : String(thrown)}`, 'error')
+    throw thrown
+  }
 }
 
-function opened(session: Promise<PiSession> | undefined): Promise<PiSession | undefined> {
-  return session ? session.catch(() => undefined) : Promise.resolve(undefined)
+/** Codemode and tool search must be active in the first request when servers are reached through them. */
+function activate(pi: ExtensionAPI, reaching: readonly string[]): void {
+  if (reaching.length === 0) return
+  const active = pi.getActiveTools()
+  const able = new Set(pi.getAllTools().filter(({ reachesTools }) => reachesTools).map(({ name }) => name))
+  const added = reaching.filter((name) => able.has(name) && !active.includes(name))
+  if (added.length > 0) pi.setActiveTools([...active, ...added])
 }

@@ -2,7 +2,6 @@ import { createRequire } from 'node:module'
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
 import { createTapline, isModelProvider, pathsFor, piCredentialStore, type Tapline, trustStore } from '@tapline/headless'
 import { createChat } from './chat.ts'
-import { collectPlugins } from './collect.ts'
 import { completeMcp, completeTriggers, runMcp, runTriggers } from './commands.ts'
 import { createEvents } from './events.ts'
 import { createFooter } from './footer.ts'
@@ -36,8 +35,13 @@ export interface PiSession {
 }
 
 /** Sets Tapline up for a session that has just started and begins to connect in the background. */
-export async function openSession(pi: ExtensionAPI, ctx: ExtensionContext, cachedNames: ReadonlySet<string>): Promise<PiSession> {
-  const session = new RunningSession(pi, ctx, cachedNames)
+export async function openSession(
+  pi: ExtensionAPI,
+  ctx: ExtensionContext,
+  cachedNames: ReadonlySet<string>,
+  plugins: readonly unknown[],
+): Promise<PiSession> {
+  const session = new RunningSession(pi, ctx, cachedNames, plugins)
   await session.open()
   return session
 }
@@ -45,6 +49,7 @@ export async function openSession(pi: ExtensionAPI, ctx: ExtensionContext, cache
 class RunningSession implements PiSession {
   readonly #pi: ExtensionAPI
   readonly #ctx: ExtensionContext
+  readonly #plugins: readonly unknown[]
   readonly #paths
   readonly #trust
   readonly #notices
@@ -55,8 +60,9 @@ class RunningSession implements PiSession {
   #tapline: Tapline | undefined
   #closed = false
 
-  constructor(pi: ExtensionAPI, ctx: ExtensionContext, cachedNames: ReadonlySet<string>) {
+  constructor(pi: ExtensionAPI, ctx: ExtensionContext, cachedNames: ReadonlySet<string>, plugins: readonly unknown[]) {
     this.#pi = pi
+    this.#plugins = plugins
     this.#ctx = ctx
     this.#paths = pathsFor(process.env, ctx.cwd)
     this.#notices = createNotices(ctx)
@@ -86,7 +92,7 @@ class RunningSession implements PiSession {
       projectTrusted: this.#ctx.isProjectTrusted(),
       trust: this.#trust,
       registered: () => this.#pi.getMcpServers().map(({ name, config, extensionPath }) => ({ name, config, by: extensionPath })),
-      plugins: [...collectPlugins(this.#pi, this.#notices), this.#events.plugin],
+      plugins: [...this.#plugins, this.#events.plugin],
       credentials: [piCredentialStore(this.#paths.agentDir, process.env)],
       isModelProvider: (name) =>
         isModelProvider(this.#paths.agentDir, name) || this.#ctx.modelRegistry.getAll().some((model) => model.provider === name),

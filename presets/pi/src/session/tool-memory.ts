@@ -78,7 +78,9 @@ function factoryCacheOf(agentDir: string, tapline: Tapline, definitions: readonl
     const text = session.status.instructions
     if (text !== undefined) instructions[spec.name] = text
   }
-  return { fingerprint: factoryFingerprint(agentDir), tools, instructions }
+  const userServers = tapline.servers.filter(({ spec }) => spec.enabled && spec.dialect === 'mcp.json' && spec.source.scope === 'user')
+  const complete = !foreign && userServers.every(({ spec, listed }) => listed && early.has(spec.name))
+  return { fingerprint: factoryFingerprint(agentDir), tools, complete, instructions }
 }
 
 function isEarly({ enabled, dialect, source }: ServerSpec): boolean {

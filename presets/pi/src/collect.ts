@@ -1,16 +1,15 @@
-import type { ExtensionAPI } from '@earendil-works/pi-coding-agent'
-import type { Notices } from './notices.ts'
+import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
 
 /** The event on which other extensions hand in plugins: `pi.events.on('tapline:collect', (c) => c.add(plugin))`. */
 export const COLLECT_EVENT = 'tapline:collect'
 
 /** Asks every loaded extension for plugins. Handlers run before `emit` returns. */
-export function collectPlugins(pi: ExtensionAPI, notices: Notices): readonly unknown[] {
+export function collectPlugins(pi: ExtensionAPI, ctx: ExtensionContext): readonly unknown[] {
   const plugins: unknown[] = []
   let open = true
   const add = (plugin: unknown): void => {
     if (open) plugins.push(plugin)
-    else notices.say({ severity: 'warning', message: 'A plugin was added too late and is left out: call c.add(plugin) inside the tapline:collect handler.' })
+    else ctx.ui.notify('A plugin was added too late and is left out: call c.add(plugin) inside the tapline:collect handler.', 'warning')
   }
   pi.events.emit(COLLECT_EVENT, { api: 1, add })
   open = false

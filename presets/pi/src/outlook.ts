@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { agentDirectory } from './cached-tools.ts'
+
+/** What the files say of a session before anything is loaded. */
+export interface Outlook {
+  /** Nothing is configured: nothing is loaded until somebody asks for it. */
+  readonly empty: boolean
+  /** There may be direct tools that are not registered yet: the first prompt waits for them. */
+  readonly waits: boolean
+  /** The tools of pi that reach the servers of mcp.json; they must be active in the first request. */
+  readonly reaching: readonly ('codemode' | 'tool_search')[]
+}
+
+/** What decides beside the files. */
+export interface Circumstances {
+  readonly cwd: string
+  readonly projectTrusted: boolean
+  /** Whether other extensions have added servers or plugins. */
+  readonly extended: boolean
+  /** Whether the factory has registered every direct tool of the user's mcp.json. */
+  readonly cacheComplete: boolean
+}
+
+interface Entry {
+  readonly enabled?: unknown
+  readonly exposure?: unknown
+  readonly toolExposure?: unknown
+  readonly command?: unknown
+  readonly url?: unknown
+  readonly type?: unknown
+}
+
+const SETTINGS = ['toml', 'json', 'yaml', 'yml', 'ts'].map((ending) => `tapline.${ending}`)
+
+/** Looks at what is there, without judging it: that is what the dialects do later. */
+export function lookAhead({ cwd, projectTrusted, extended, cacheComplete }: Circumstances): Outlook {
+  const agentDir = agentDirectory()
+  const project = join(cwd, '.pi')
+  const user = entriesOf(join(agentDir, 'mcp.json'))
+  const own = projectTrusted ? entriesOf(join(project, 'mcp.json')) : {}
+  const entries = merged(user ?? {}, own ?? {}).filter(({ enabled }) => enabled !== false)
+  const exposures = new Set(entries.flatMap(exposuresOf))
+  // What only the loaded dialects understand: their tools may be direct, and are not in the factory's cache.
+  const further =
+    extended ||
+    user === undefined ||
+    own === undefined ||
+    [join(loopsDirectory(agentDir), 'mcp.toml'), join(project, 'mcp.toml')].some((path) => existsSync(path)) ||
+    [agentDir, project].some((directory) => SETTINGS.some((name) => existsSync(join(directory, name))))
+  const covered = cacheComplete && Object.keys(own ?? {}).length === 0
+  return {
+    empty: entries.length === 0 && !further,
+    waits: further || (exposures.has('direct') && !covered),
+    reaching: [
+      ...(exposures.has('codemode') || exposures.has('codemode-deferred') ? (['codemode'] as const) : []),
+      ...(exposures.has('deferred') ? (['tool_search'] as const) : []),
+    ],
+  }
+}
+
+/** The entries of an mcp.json, none when there is no file, undefined when it cannot be understood. */
+function entriesOf(path: string): Readonly<Record<string, Entry>> | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'ENOENT' ? {} : undefined
+  }
+  try {
+    const { mcpServers = {}, autoEnableCodemode } = JSON.parse(text.replace(/^\uFEFF/, '')) as { mcpServers?: unknown; autoEnableCodemode?: unknown }
+    // The setting is for the loaded dialect to read.
+    return autoEnableCodemode === undefined && isRecord(mcpServers) && Object.values(mcpServers).every(isRecord)
+      ? (mcpServers as Record<string, Entry>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A project's entry without command, url and type changes the user's; any other replaces it. */
+function merged(user: Readonly<Record<string, Entry>>, project: Readonly<Record<string, Entry>>): readonly Entry[] {
+  const all = new Map(Object.entries(user))
+  for (const [name, entry] of Object.entries(project)) {
+    const replaces = entry.command !== undefined || entry.url !== undefined || entry.type !== undefined
+    all.set(name, replaces ? entry : { ...all.get(name), ...entry })
+  }
+  return [...all.values()]
+}
+
+function exposuresOf({ exposure = 'codemode', toolExposure }: Entry): unknown[] {
+  return [exposure, ...(isRecord(toolExposure) ? Object.values(toolExposure) : [])]
+}
+
+function loopsDirectory(agentDir: string): string {
+  const configured = process.env.PI_LOOPS_DIR
+  if (!configured) return join(agentDir, 'loops')
+  return configured === '~' || configured.startsWith('~/') ? join(homedir(), configured.slice(1)) : configured
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
