@@ -11,7 +11,7 @@ import {
   type Transport,
 } from '@tapline/core'
 import { createMemoryPair, type MemoryTransport } from '@tapline/core/testing'
-import { vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { serverSpec } from '../../core/test/specs.ts'
 import { ScriptedServer, type Script } from './scripted-server.ts'
 
@@ -52,11 +52,12 @@ export interface Bench {
 
 const benches = new Set<Bench>()
 
-/** Ends every session of a test. */
+/** Ends every session of a test. None may have thrown at its transport. */
 export async function clearBenches(): Promise<void> {
   const all = [...benches]
   benches.clear()
   await Promise.all(all.map(({ session }) => session.close()))
+  expect(all.flatMap(({ servers }) => servers.flatMap(({ thrown }) => thrown))).toEqual([])
 }
 
 /** A session over `sdk` whose servers are scripts in memory. */

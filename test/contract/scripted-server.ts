@@ -10,6 +10,8 @@ export type Script = Readonly<Record<string, Answer>>
 /** A legacy server without an SDK: it answers what a script says, and remembers every frame that it got. */
 export class ScriptedServer {
   readonly frames: Frame[] = []
+  /** What the client threw at whoever handed it a frame: a real transport would have died of it. */
+  readonly thrown: unknown[] = []
   readonly #pipe: MemoryTransport
   readonly #script: Script
   #onFrame: (() => void)[] = []
@@ -65,7 +67,8 @@ export class ScriptedServer {
   }
 
   #say(frame: Omit<Frame, 'jsonrpc'>): void {
-    this.#pipe.send({ jsonrpc: '2.0', ...frame }).catch(() => undefined)
+    if (this.#pipe.closed) return
+    this.#pipe.send({ jsonrpc: '2.0', ...frame }).catch((error: unknown) => this.thrown.push(error))
   }
 
   #receive(frame: Frame): void {

@@ -4,7 +4,7 @@ import type { HostPaths } from '@tapline/core'
 
 /** Where things are for this environment: pi's agent directory and pi-loops' state directory. */
 export function pathsFor(env: Readonly<Record<string, string | undefined>>, cwd: string): HostPaths {
-  const home = env.HOME ?? homedir()
+  const home = env.HOME || homedir()
   const agentDir = absolute(env.PI_CODING_AGENT_DIR, home) ?? join(home, '.pi', 'agent')
   const loopsDir = absolute(env.PI_LOOPS_DIR, home) ?? join(agentDir, 'loops')
   return { cwd: resolve(cwd), home, agentDir, loopsDir }

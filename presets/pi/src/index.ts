@@ -7,8 +7,9 @@ import { lookAhead } from './outlook.ts'
 import type { PiSession } from './session/session.ts'
 
 /**
- * The pi extension. This file and the few it imports are all that pi's loader transpiles: everything
- * else is imported natively, after the session has started, and not at all while nothing is configured.
+ * The pi extension. This file and the few it imports are all that is loaded before a session starts:
+ * everything else is imported afterwards, and not at all while nothing is configured. It imports no
+ * values of pi, so that Node loads it and pi's transpiler does not (see entry.mjs).
  */
 export default function tapline(pi: ExtensionAPI): void {
   const claim = claimProcess()
@@ -77,7 +78,7 @@ export default function tapline(pi: ExtensionAPI): void {
 async function open(pi: ExtensionAPI, ctx: ExtensionContext, cachedNames: ReadonlySet<string>, plugins: readonly unknown[]): Promise<PiSession> {
   await new Promise((resolve) => setImmediate(resolve))
   try {
-    const { openSession } = await import('../native.mjs')
+    const { openSession } = await import('./session/session.ts')
     return await openSession(pi, ctx, cachedNames, plugins)
   } catch (thrown) {
     ctx.ui.notify(`Tapline could not start: ${thrown instanceof Error ? thrown.message : String(thrown)}`, 'error')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../../drivers/chat.ts'
-import { createStage, gated, misbehaving, PATIENCE_MS } from '../stage.ts'
+import { createStage, gated, misbehaving } from '../stage.ts'
 import { booksOf, chatHolds, isPush, keysInChat, keysTold, startSource } from './source.ts'
 
 const web = (url: string) => ({ web: { kind: 'streamable_http', endpoint: url, inject_summary: true } })
@@ -40,7 +40,7 @@ describe('a push with inject_summary in the real pi', () => {
     for (const key of ['mid-1', 'mid-2', 'mid-3']) await source.push(key)
     // The books are written when pi has been told.
     const taken = async () => (await booksOf(pi, 'web')).delivered === 3
-    await expect.poll(taken, { timeout: PATIENCE_MS }).toBe(true)
+    await expect.poll(taken).toBe(true)
     stage.model.release('on')
     await held
     expect(await chatHolds(pi, 3)).toEqual(['mid-1', 'mid-2', 'mid-3'])
@@ -81,7 +81,7 @@ describe('a push with inject_summary in the real pi', () => {
     const held = pi.prompt('HOLD on')
     await stage.model.held('on')
     await source.push('in-vain')
-    await expect.poll(async () => (await booksOf(pi, 'web')).delivered, { timeout: PATIENCE_MS }).toBe(1)
+    await expect.poll(async () => (await booksOf(pi, 'web')).delivered).toBe(1)
     await pi.send('abort')
     await held
     expect(await chatHolds(pi, 1)).toEqual(['in-vain'])
@@ -97,8 +97,10 @@ describe('a push with inject_summary in the real pi', () => {
     const pi = await stage.start()
     await source.heard()
     const prompted = pi.prompt('Wait for the tools.')
-    await pi.waitFor(({ type }) => type === 'agent_start', PATIENCE_MS, 0).catch(() => undefined)
+    await expect.poll(async () => (await pi.send('get_state')).data.isStreaming).toBe(true)
     await source.push('early')
+    await expect.poll(async () => (await booksOf(pi, 'web')).delivered).toBe(1)
+    expect(stage.model.requests()).toEqual([])
     stage.scratch.write('gate', '')
     await prompted
     expect(await chatHolds(pi, 1)).toEqual(['early'])

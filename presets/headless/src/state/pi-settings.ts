@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { applyEdits, modify, parse, type ParseError } from 'jsonc-parser'
-import lockfile from 'proper-lockfile'
-import { writeAtomically } from './json-file.ts'
+import { applyEdits, modify, parse } from 'jsonc-parser'
+import type { ParseError } from 'jsonc-parser'
+import { withLock, writeAtomically } from './json-file.ts'
 
 /** The entry that keeps pi's built-in MCP support out of sessions. */
 export const SILENCE = '-builtin:mcp'
@@ -15,30 +15,58 @@ export function isBuiltInSilenced(agentDir: string): boolean {
 /** Adds or removes `-builtin:mcp` in pi's settings and leaves the rest as it is. Answers whether anything changed. */
 export async function setBuiltInSilenced(agentDir: string, silenced: boolean): Promise<boolean> {
   const path = join(agentDir, 'settings.json')
-  const release = await lockfile.lock(path, { realpath: false, retries: { retries: 20, minTimeout: 20, maxTimeout: 200 } })
-  try {
+  // The lock stands beside the file, and needs its directory.
+  if (!existsSync(agentDir) && !silenced) return false
+  return withLock(path, () => {
     const text = readText(path)
-    const extensions = extensionsOf(text)
-    if (extensions.includes(SILENCE) === silenced) return false
-    const next = silenced ? [...extensions, SILENCE] : extensions.filter((entry) => entry !== SILENCE)
-    const value = next.length === 0 ? undefined : next
-    const edits = modify(text === '' ? '{}' : text, ['extensions'], value, {
-      formattingOptions: { insertSpaces: true, tabSize: 2, eol: '\n' },
-    })
-    writeAtomically(path, applyEdits(text === '' ? '{}' : text, edits))
+    if (extensionsOf(text).includes(SILENCE) === silenced) return false
+    writeAtomically(path, silenced ? withSilence(text) : withoutSilence(text))
     return true
-  } finally {
-    await release()
+  })
+}
+
+function withSilence(text: string): string {
+  const present = extensionsOf(text)
+  return present.length === 0
+    ? edited(text, ['extensions'], [SILENCE])
+    : edited(text, ['extensions', present.length], SILENCE)
+}
+
+function withoutSilence(text: string): string {
+  const extensions = extensionsOf(text)
+  if (extensions.every((entry) => entry === SILENCE)) return edited(text, ['extensions'], undefined)
+  return withoutSilenceAt(text, extensions.lastIndexOf(SILENCE))
+}
+
+function withoutSilenceAt(text: string, index: number): string {
+  const shorter = edited(text, ['extensions', index], undefined)
+  const next = extensionsOf(shorter).lastIndexOf(SILENCE)
+  return next < 0 ? shorter : withoutSilenceAt(shorter, next)
+}
+
+function edited(text: string, path: (string | number)[], value: unknown): string {
+  const [bom, body] = text.startsWith('\uFEFF') ? ['\uFEFF', text.slice(1)] : ['', text]
+  const json = body.trim() === '' ? '{}\n' : body
+  const indent = /^[ \t]+(?=")/m.exec(json)?.[0] ?? '  '
+  const formattingOptions = {
+    insertSpaces: !indent.startsWith('\t'),
+    tabSize: indent.startsWith('\t') ? 1 : indent.length,
+    eol: json.includes('\r\n') ? '\r\n' : '\n',
   }
+  return bom + applyEdits(json, modify(json, path, value, { formattingOptions }))
 }
 
 function readText(path: string): string {
-  return existsSync(path) ? readFileSync(path, 'utf8').replace(/^\uFEFF/, '') : ''
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
 
-function extensionsOf(text: string): string[] {
+function extensionsOf(text: string): readonly unknown[] {
+  const body = text.replace(/^\uFEFF/, '')
   const errors: ParseError[] = []
-  const settings = parse(text === '' ? '{}' : text, errors) as { extensions?: unknown } | undefined
-  if (errors.length > 0) throw new Error('pi’s settings.json is not valid JSON; fix it first.')
-  return Array.isArray(settings?.extensions) ? settings.extensions.filter((entry) => typeof entry === 'string') : []
+  const settings: unknown = parse(body.trim() === '' ? '{}' : body, errors, { allowTrailingComma: true })
+  if (errors.length > 0 || typeof settings !== 'object' || settings === null || Array.isArray(settings)) {
+    throw new Error('pi’s settings.json is not a valid JSON object; fix it first.')
+  }
+  const { extensions } = settings as { extensions?: unknown }
+  return Array.isArray(extensions) ? extensions : []
 }

@@ -7,7 +7,13 @@ import { jsonFile, type JsonFile } from './json-file.ts'
 interface Answers {
   readonly version: 1
   /** Directory → file inside it → content hash and answer. */
-  readonly directories: Readonly<Record<string, Readonly<Record<string, { readonly sha256: string; readonly answer: boolean; readonly at: string }>>>>
+  readonly directories: Readonly<Record<string, Readonly<Record<string, Answer>>>>
+}
+
+interface Answer {
+  readonly sha256: string
+  readonly answer: boolean
+  readonly at: string
 }
 
 /** Remembers which project files may be used. A yes is tied to the file's exact content. */
@@ -28,20 +34,17 @@ export function trustStore(agentDir: string, overall?: boolean, onSetAside?: (pa
       typeof (content as Answers | null)?.directories === 'object' && (content as Answers).directories !== null,
     ...(onSetAside ? { onSetAside } : {}),
   })
-  let known: Answers | undefined
   return {
     path: file.path,
     answer: (path, directory, content) => {
       if (overall !== undefined) return overall
-      known ??= file.read()
-      const directoryKey = canonical(directory)
-      const entry = own(own(known.directories, directoryKey), fileKey(directory, path))
+      const entry = own(own(directoriesIn(file), canonical(directory)), fileKey(directory, path))
       return entry?.sha256 === sha256(content) ? entry.answer : undefined
     },
     save: async ({ path, directory, content }, answer) => {
       const directoryKey = canonical(directory)
       const entry = { sha256: sha256(content), answer, at: new Date().toISOString() }
-      known = await file.update((answers) => ({
+      await file.update((answers) => ({
         ...answers,
         directories: {
           ...answers.directories,
@@ -49,6 +52,15 @@ export function trustStore(agentDir: string, overall?: boolean, onSetAside?: (pa
         },
       }))
     },
+  }
+}
+
+/** A store that cannot be read says nothing: nobody was asked. */
+function directoriesIn(file: JsonFile<Answers>): Answers['directories'] {
+  try {
+    return file.read().directories
+  } catch {
+    return {}
   }
 }
 

@@ -1,1 +1,0 @@
-export { openSession } from './src/session/session.ts'
