@@ -56,7 +56,11 @@ export async function startRegistry(tarballs: readonly string[]): Promise<Regist
       return [manifest.version, { ...manifest, dist }] as const
     })
     const latest = entries.at(-1)?.[0]
-    return { name: versions[0]?.manifest.name, 'dist-tags': { latest }, versions: Object.fromEntries(entries) }
+    return {
+      name: versions[0]?.manifest.name,
+      'dist-tags': { latest },
+      versions: Object.fromEntries(entries),
+    }
   }
 
   const close = async (): Promise<void> => {

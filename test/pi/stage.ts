@@ -9,7 +9,7 @@ import { waitUntil } from '../drivers/processes.ts'
 import { createScratch, type Scratch, type ScratchOptions } from '../drivers/scratch.ts'
 
 /** The extension as this checkout has it. */
-export const TAPLINE = fileURLToPath(new URL('../../presets/pi/src/index.ts', import.meta.url))
+export const TAPLINE = fileURLToPath(new URL('../../presets/pi/entry.mjs', import.meta.url))
 
 /** A slow machine may take this long for what takes a moment on others. */
 export const PATIENCE_MS = 40_000

@@ -23,7 +23,6 @@ export interface ConnectionOptions {
   transportFor(request: ConnectRequest): Promise<Transport | undefined>
   onNotification(frame: Frame): void
   onPushResumed(): void
-  onSessionLost(): void
   onReport(): void
 }
 
@@ -79,7 +78,6 @@ async function attempt(options: ConnectionOptions, knownLegacy: boolean, phase =
     },
     onClose: () => closed(),
   })
-  transport.onsessionlost = options.onSessionLost
   transport.onpushresumed = options.onPushResumed
   transport.onreport = options.onReport
   const client = options.sdk.createClient({

@@ -73,10 +73,18 @@ function createClient(module: SdkModule, options: ClientOptions): SdkClient {
           ...(tool ? { toolDefinition: { name: tool.name, inputSchema: tool.inputSchema } as never } : {}),
         }),
       )) as CallToolResult,
-    listTools: async (cursor, { signal, timeoutMs }) =>
-      (await guard(
-        client.listTools(cursor === undefined ? undefined : { cursor }, { ...requestOptions(signal, timeoutMs), cacheMode: 'refresh' }),
-      )) as unknown as ToolPage,
+    listTools: async (cursor, { signal, timeoutMs }) => {
+      const params = cursor === undefined ? undefined : { cursor }
+      const options = requestOptions(signal, timeoutMs)
+      try {
+        return (await client.listTools(params, { ...options, cacheMode: 'refresh' })) as unknown as ToolPage
+      } catch (thrown) {
+        // One bad tool fails the SDK's check of the whole page; which one it is, is for others to find.
+        if ((thrown as { code?: unknown }).code !== 'INVALID_RESULT') throw sdkError(thrown)
+        const request = { method: 'tools/list', ...(params ? { params } : {}) }
+        return (await guard(client.request(request as never, PASS_THROUGH as never, options))) as unknown as ToolPage
+      }
+    },
     listen: (filter, { signal, timeoutMs }): Promise<Listening> => guard(client.listen({ ...filter }, requestOptions(signal, timeoutMs))),
     notify: (method, params) => guard(client.notification({ method, ...(params ? { params } : {}) } as never)),
     close: () => client.close(),

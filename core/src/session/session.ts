@@ -34,7 +34,10 @@ export function createSession(options: SessionOptions): Session {
   const { server } = options
   const supervisor = new Supervisor(options)
 
-  /** A call that was rejected unheard, because the server forgot the session, is sent once more. */
+  /**
+   * A call that was rejected unheard is sent once more on a new connection: when the server forgot the
+   * session, or no longer takes the credentials, which are looked up anew.
+   */
   const withConnection = async <T>(signal: AbortSignal | undefined, use: (connection: Connection) => Promise<T>): Promise<T> => {
     if (!supervisor.connection) await supervisor.ready(signal)
     const connection = supervisor.connection
@@ -43,7 +46,8 @@ export function createSession(options: SessionOptions): Session {
       return await use(connection)
     } catch (thrown) {
       const error = sdkError(thrown)
-      if (error.code !== 'SESSION_LOST' || supervisor.closed) throw error
+      const unheard = error.code === 'SESSION_LOST' || (error.code === 'AUTH_FAILED' && error.data.status === 401)
+      if (!unheard || supervisor.closed) throw error
       await supervisor.reopen(connection)
       const next = supervisor.connection
       if (!next) throw supervisor.notConnected()

@@ -84,7 +84,7 @@ export class Supervisor {
     await this.#waiting.wait(signal)
   }
 
-  /** Replaces `lost` by a new connection at no cost. Single-flight, however many callers find it lost. */
+  /** Replaces `lost` by a new connection at once. Single-flight, however many callers find it lost. */
   reopen(lost: Connection): Promise<void> {
     if (this.#connection !== lost) return this.#reopening ?? this.ready()
     this.#reopening ??= this.#drop().finally(() => (this.#reopening = undefined))
@@ -131,11 +131,10 @@ export class Supervisor {
       this.#used++
       const error = await this.#attempt()
       if (this.closed) return
-      if (this.#dropped) {
-        this.#dropped = false
-        this.#used = Math.max(0, this.#used - 1)
-        continue
-      }
+      const dropped = this.#dropped
+      this.#dropped = false
+      // The first reopening comes at once; a server that loses every session at once uses up its attempts.
+      if (dropped && this.#used <= 1) continue
       this.#reportOnce(error)
       await this.#rest(error)
     }
@@ -183,6 +182,7 @@ export class Supervisor {
       this.#reported.clear()
     }, this.#options.refundAfterMs ?? REFUND_AFTER_MS)
     this.#connection = connection
+    connection.transport.onsessionlost = () => void this.reopen(connection).catch(() => undefined)
     this.#set(connectedStatus(connection, this.#used))
     const stopListening = keepListening(connection, () => this.#options.onCatalogueStale())
     this.#waiting.admit()
@@ -216,9 +216,6 @@ export class Supervisor {
         transportFor: options.transportFor,
         onNotification: options.onNotification,
         onPushResumed: () => options.onCatalogueStale(),
-        onSessionLost: () => {
-          if (this.#connection) void this.reopen(this.#connection).catch(() => undefined)
-        },
         onReport: () => options.onStatus(this.status),
       })
       eras?.set(name, connection.era)

@@ -1,2 +1,2 @@
-// Imported for its effect: it runs the `tapline` command with this process's arguments.
-export {}
+/** What the process ends with when the command has run. */
+export const exitCode: number

@@ -5,4 +5,5 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.exit(2)
 }
 const { main } = await import('../src/cli/main.ts')
-process.exitCode = await main(process.argv.slice(2))
+export const exitCode = await main(process.argv.slice(2))
+process.exitCode = exitCode

@@ -10,9 +10,14 @@ export interface PushSource extends HttpFixture {
   heard(): Promise<void>
   /** Pushes a custom notification with this key, which is its summary too. */
   push(key: string): Promise<void>
+  /** The same, with all of them in one write. */
+  pushTogether(keys: readonly string[]): Promise<void>
   /** Pushes any notification. */
   notify(method: string, params?: object): Promise<void>
 }
+
+const METHOD = 'notifications/demo/event'
+const paramsFor = (key: string) => ({ _meta: { pi_dedup_key: key, pi_summary: `<${key}>` } })
 
 /** Starts a push source over HTTP. */
 export async function startSource(): Promise<PushSource> {
@@ -26,8 +31,11 @@ export async function startSource(): Promise<PushSource> {
       const listening = async () => (await http.control({ do: 'status' })).streams > 0
       await waitUntil(listening, PATIENCE_MS, 'somebody to listen to the pushes')
     },
-    push: (key: string) =>
-      notify('notifications/demo/event', { _meta: { pi_dedup_key: key, pi_summary: `<${key}>` } }),
+    push: (key: string) => notify(METHOD, paramsFor(key)),
+    async pushTogether(keys: readonly string[]) {
+      const frames = keys.map((key) => JSON.stringify({ jsonrpc: '2.0', method: METHOD, params: paramsFor(key) }))
+      await http.control({ do: 'raw', text: frames.map((frame) => `data: ${frame}\n\n`).join('') })
+    },
     notify,
   })
 }
@@ -62,6 +70,17 @@ function keysIn(text: string): string[] {
 export async function booksOf(pi: Pi, server: string): Promise<Readonly<Record<string, number>>> {
   const counts = /received=.*/.exec(await sourceOf(pi, server))?.[0] ?? ''
   return Object.fromEntries([...counts.matchAll(/(\w+)=(\d+)/g)].map(([, name = '', count]) => [name, Number(count)]))
+}
+
+/** Waits until the books of a server say so. */
+export async function booksSay(pi: Pi, server: string, count: string, value: number): Promise<void> {
+  const look = async () => (await booksOf(pi, server))[count] === value
+  await waitUntil(look, PATIENCE_MS, () => `${count}=${value} in the books of ${server}`)
+}
+
+/** Whether pi has nothing to do, not even a prompt that it has yet to send. */
+export async function isIdle(pi: Pi): Promise<boolean> {
+  return !(await pi.send('get_state')).data.isStreaming
 }
 
 /** What `/triggers sources` prints of one server. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../../drivers/chat.ts'
-import { createStage, gated, misbehaving } from '../stage.ts'
-import { booksOf, chatHolds, isPush, keysInChat, keysTold, startSource } from './source.ts'
+import { waitUntil } from '../../drivers/processes.ts'
+import { createStage, gated, misbehaving, PATIENCE_MS } from '../stage.ts'
+import { booksOf, booksSay, chatHolds, isIdle, isPush, keysInChat, keysTold, startSource } from './source.ts'
 
 const web = (url: string) => ({ web: { kind: 'streamable_http', endpoint: url, inject_summary: true } })
 
@@ -81,7 +82,7 @@ describe('a push with inject_summary in the real pi', () => {
     const held = pi.prompt('HOLD on')
     await stage.model.held('on')
     await source.push('in-vain')
-    await expect.poll(async () => (await booksOf(pi, 'web')).delivered).toBe(1)
+    await booksSay(pi, 'web', 'delivered', 1)
     await pi.send('abort')
     await held
     expect(await chatHolds(pi, 1)).toEqual(['in-vain'])
@@ -97,9 +98,9 @@ describe('a push with inject_summary in the real pi', () => {
     const pi = await stage.start()
     await source.heard()
     const prompted = pi.prompt('Wait for the tools.')
-    await expect.poll(async () => (await pi.send('get_state')).data.isStreaming).toBe(true)
+    await waitUntil(async () => !(await isIdle(pi)), PATIENCE_MS, 'the prompt to be taken')
     await source.push('early')
-    await expect.poll(async () => (await booksOf(pi, 'web')).delivered).toBe(1)
+    await booksSay(pi, 'web', 'delivered', 1)
     expect(stage.model.requests()).toEqual([])
     stage.scratch.write('gate', '')
     await prompted

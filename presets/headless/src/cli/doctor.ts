@@ -1,63 +1,102 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '@tapline/core'
 import { describeServer } from '../host/status.ts'
+import type { ServerDescription } from '../host/status.ts'
 import { SETTINGS_FILES } from '../settings/files.ts'
 import { isBuiltInSilenced, setBuiltInSilenced, SILENCE } from '../state/pi-settings.ts'
-import { type CommandContext, openTapline } from './command.ts'
+import { openTapline } from './command.ts'
+import type { CommandContext } from './command.ts'
+import { problemsOf } from './list.ts'
+
+interface Findings {
+  readonly files: readonly { readonly path: string; readonly present: boolean }[]
+  readonly plugins: readonly string[]
+  readonly servers: readonly (ServerDescription & { readonly attention?: string })[]
+  readonly problems: readonly string[]
+  /** Absent when pi's settings cannot be read. */
+  readonly builtInSilenced?: boolean
+}
 
 /** `tapline doctor`: what is configured, from where, what is wrong, what to do. Exit 1 when something is wrong. */
 export async function doctor(context: CommandContext): Promise<number> {
-  const { agentDir } = context.paths
-  if (context.undo) {
-    const changed = await setBuiltInSilenced(agentDir, false)
-    console.log(changed ? `Removed "${SILENCE}" from pi's settings: pi's built-in MCP support is back where Tapline is not loaded.` : `Nothing to undo: pi's settings do not contain "${SILENCE}".`)
-    return 0
-  }
+  if (context.undo) return undo(context)
   const tapline = await openTapline(context, 'ignore', { attempts: 1 })
   try {
     tapline.start()
     await Promise.all(tapline.servers.map((server) => server.settled()))
-    const list = tapline.catalogue.list()
-    const servers = tapline.servers.map((server) => ({
-      ...describeServer(server, list.tools),
-      ...(server.session.status.attention ? { attention: server.session.status.attention } : {}),
-    }))
-    const files = filesOf(context).map((path) => ({ path, present: existsSync(path) }))
-    const problems = [...tapline.diagnostics.map(({ message }) => message), ...list.diagnostics.map(({ message }) => message)]
-    const silenced = isBuiltInSilenced(agentDir)
-    if (context.json) {
-      console.log(JSON.stringify({ files, plugins: tapline.kernel.plugins, servers, problems, builtInSilenced: silenced }, undefined, 2))
-    } else {
-      console.log('Files')
-      for (const { path, present } of files) console.log(`  ${present ? '✓' : '·'} ${path}`)
-      console.log(`Plugins\n  ${tapline.kernel.plugins.join(', ')}`)
-      console.log('Servers')
-      for (const server of servers) {
-        console.log(`  ${server.name}: ${server.state}, ${server.tools.length} tools, from ${server.source}`)
-        if (server.error) console.log(`    ${server.error.replaceAll('\n', '\n    ')}`)
-        if (server.attention) console.log(`    What to do: ${server.attention}`)
-      }
-      if (servers.length === 0) console.log('  none configured')
-      console.log(problems.length === 0 ? 'Problems\n  none' : `Problems\n  ${problems.join('\n  ')}`)
-      console.log(
-        silenced
-          ? `pi's built-in MCP support is silenced by "${SILENCE}" in its settings; "tapline doctor --undo" takes that back.`
-          : "pi's built-in MCP support is not silenced in its settings; pi warns at each start while Tapline replaces it.",
-      )
+    const { tools } = tapline.catalogue.list()
+    const servers = tapline.servers.map((server) => {
+      const { attention } = server.session.status
+      return { ...describeServer(server, tools), ...(attention ? { attention } : {}) }
+    })
+    const settings = silenced(context)
+    const problems = [...problemsOf(tapline, servers), ...(typeof settings === 'string' ? [settings] : [])]
+    const findings: Findings = {
+      files: filesOf(context).map((path) => ({ path, present: existsSync(path) })),
+      plugins: tapline.kernel.plugins,
+      servers,
+      problems,
+      ...(typeof settings === 'boolean' ? { builtInSilenced: settings } : {}),
     }
-    return problems.length === 0 && servers.every(({ state }) => state === 'connected' || state === 'disabled') ? 0 : 1
+    if (context.json) console.log(JSON.stringify(findings, undefined, 2))
+    else print(findings)
+    const well = servers.every(({ state }) => state === 'connected' || state === 'disabled')
+    return well && problems.length === 0 ? 0 : 1
   } finally {
     await tapline.close()
   }
 }
 
+async function undo({ paths, json }: CommandContext): Promise<number> {
+  const undone = await setBuiltInSilenced(paths.agentDir, false)
+  if (json) console.log(JSON.stringify({ undone }))
+  else if (undone) {
+    console.log(
+      `Removed "${SILENCE}" from pi's settings: pi's built-in MCP support is back where Tapline is not loaded.`,
+    )
+  } else console.log(`Nothing to undo: pi's settings do not contain "${SILENCE}".`)
+  return 0
+}
+
+/** Whether pi's own MCP support is silenced, or why that is not known. */
+function silenced({ paths }: CommandContext): boolean | string {
+  try {
+    return isBuiltInSilenced(paths.agentDir)
+  } catch (thrown) {
+    return messageOf(thrown)
+  }
+}
+
+function print({ files, plugins, servers, problems, builtInSilenced }: Findings): void {
+  console.log('Files')
+  for (const { path, present } of files) console.log(`  ${present ? '✓' : '·'} ${path}`)
+  console.log(`Plugins\n  ${plugins.join(', ')}`)
+  console.log('Servers')
+  for (const server of servers) {
+    console.log(`  ${server.name}: ${server.state}, ${server.tools.length} tools, from ${server.source}`)
+    if (server.error) console.log(`    ${server.error.replaceAll('\n', '\n    ')}`)
+    if (server.attention) console.log(`    What to do: ${server.attention}`)
+  }
+  if (servers.length === 0) console.log('  none configured')
+  console.log(problems.length === 0 ? 'Problems\n  none' : `Problems\n  ${problems.join('\n  ')}`)
+  if (builtInSilenced === undefined) return
+  console.log(
+    builtInSilenced
+      ? `pi's built-in MCP support is silenced by "${SILENCE}" in its settings; "tapline doctor --undo" takes that back.`
+      : "pi's built-in MCP support is not silenced in its settings; pi warns at each start while Tapline replaces it.",
+  )
+}
+
 function filesOf({ paths }: CommandContext): string[] {
+  const settingsIn = (directory: string): string[] =>
+    SETTINGS_FILES.map((name) => join(directory, name)).filter((path) => existsSync(path))
   return [
     join(paths.agentDir, 'mcp.json'),
     join(paths.loopsDir, 'mcp.toml'),
-    ...SETTINGS_FILES.map((name) => join(paths.agentDir, name)).filter((path) => existsSync(path)),
+    ...settingsIn(paths.agentDir),
     join(paths.cwd, '.pi', 'mcp.json'),
     join(paths.cwd, '.pi', 'mcp.toml'),
-    ...SETTINGS_FILES.map((name) => join(paths.cwd, '.pi', name)).filter((path) => existsSync(path)),
+    ...settingsIn(join(paths.cwd, '.pi')),
   ]
 }

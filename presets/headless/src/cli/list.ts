@@ -1,6 +1,8 @@
+import { describeServer } from '../host/status.ts'
+import type { ServerDescription } from '../host/status.ts'
 import type { Tapline } from '../host/tapline.ts'
-import { describeServer, type ServerDescription } from '../host/status.ts'
-import { type CommandContext, openTapline } from './command.ts'
+import { openTapline } from './command.ts'
+import type { CommandContext } from './command.ts'
 
 /** `tapline list`: connects every enabled server. Exit 1 when an entry is invalid or a server is not connected. */
 export async function list(context: CommandContext): Promise<number> {
@@ -12,7 +14,9 @@ export async function list(context: CommandContext): Promise<number> {
     if (context.json) console.log(JSON.stringify({ servers, diagnostics }, undefined, 2))
     else print(servers, diagnostics)
     const broken = tapline.diagnostics.some((diagnostic) => diagnostic.severity === 'error')
-    const missing = tapline.servers.some((server) => server.spec.enabled && server.session.status.state !== 'connected')
+    const missing = tapline.servers.some(
+      (server) => server.spec.enabled && server.session.status.state !== 'connected',
+    )
     return broken || missing ? 1 : 0
   } finally {
     await tapline.close()
@@ -25,13 +29,30 @@ function report(tapline: Tapline): { servers: ServerDescription[]; diagnostics: 
   // An entry that is no server still stands in the list, with what is wrong with it.
   for (const { server, severity, message, path } of tapline.diagnostics) {
     if (severity !== 'error' || server === undefined || servers.some(({ name }) => name === server)) continue
-    servers.push({ name: server, source: path ?? '', transport: 'unknown', state: 'invalid', tools: [], error: message })
+    servers.push({
+      name: server,
+      source: path ?? '',
+      transport: 'unknown',
+      state: 'invalid',
+      tools: [],
+      error: message,
+    })
   }
-  const failures = new Set(servers.flatMap(({ name, error }) => (error === undefined ? [] : [name])))
-  const diagnostics = tapline.diagnostics
-    .filter(({ server, severity }) => severity === 'error' || server === undefined || !failures.has(server))
-    .map(({ message }) => message)
-  return { servers, diagnostics: [...diagnostics, ...offered.diagnostics.map(({ message }) => message)] }
+  return { servers, diagnostics: problemsOf(tapline, servers) }
+}
+
+/** What is wrong beside that servers are not connected, which their own lines say. */
+export function problemsOf(tapline: Tapline, servers: readonly ServerDescription[]): string[] {
+  const failed = new Set(servers.flatMap(({ name, error }) => (error === undefined ? [] : [name])))
+  const said = tapline.diagnostics.filter(
+    ({ server, message, severity }) =>
+      severity === 'error' || server === undefined || !failed.has(server) || !isFailure(message, server),
+  )
+  return [...said, ...tapline.catalogue.list().diagnostics].map(({ message }) => message)
+}
+
+function isFailure(message: string, server: string): boolean {
+  return message.startsWith(`mcp server '${server}' failed: `)
 }
 
 function print(servers: readonly ServerDescription[], diagnostics: readonly string[]): void {
@@ -40,7 +61,10 @@ function print(servers: readonly ServerDescription[], diagnostics: readonly stri
     const era = server.protocolVersion ? ` · ${server.protocolVersion}` : ''
     console.log(`${server.name}  ${server.state}${era} · ${server.transport} · ${server.source}`)
     if (server.error !== undefined) console.log(`  ${server.error.replaceAll('\n', '\n  ')}`)
-    for (const tool of server.tools) console.log(`  ${tool.name}${tool.exposure === 'direct' ? '' : ` [${tool.exposure}]`}`)
+    for (const tool of server.tools) {
+      console.log(`  ${tool.name}${tool.exposure === 'direct' ? '' : ` [${tool.exposure}]`}`)
+    }
   }
-  for (const diagnostic of diagnostics) console.error(`! ${diagnostic}`)
+  const said = new Set(servers.map(({ error }) => error))
+  for (const diagnostic of diagnostics) if (!said.has(diagnostic)) console.error(`! ${diagnostic}`)
 }

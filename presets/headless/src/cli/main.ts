@@ -1,9 +1,11 @@
+import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { isTaplineError, messageOf } from '@tapline/core'
 import { pathsFor } from '../paths.ts'
 import { call } from './call.ts'
+import type { CommandContext } from './command.ts'
 import { doctor } from './doctor.ts'
 import { list } from './list.ts'
-import type { CommandContext } from './command.ts'
 import { watch } from './watch.ts'
 
 const USAGE = `Usage: tapline <command> [options]
@@ -17,10 +19,17 @@ Options: --json   --cwd DIR   --approve | --no-approve (project files)   --help
 
 PI_CODING_AGENT_DIR and PI_LOOPS_DIR say where the files are.`
 
-const COMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = { list, call, watch, doctor }
+const COMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
+  list,
+  call,
+  watch,
+  doctor,
+}
 
 /** Runs the `tapline` command; answers the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
+  // Whoever read the output has seen enough, as `head` has.
+  process.stdout.on('error', () => process.exit(0))
   let parsed
   try {
     parsed = parseArgs({
@@ -37,32 +46,40 @@ export async function main(args: readonly string[]): Promise<number> {
       },
     })
   } catch (thrown) {
-    console.error(`${thrown instanceof Error ? thrown.message : String(thrown)}\n\n${USAGE}`)
-    return 2
+    return refuse(`${messageOf(thrown)}\n\n${USAGE}`)
   }
   const { values, positionals } = parsed
   const [name, ...rest] = positionals
-  if (values.help || name === undefined || name === 'help') {
+  if (values.help || name === 'help') {
     console.log(USAGE)
-    return values.help || name === 'help' ? 0 : 2
+    return 0
   }
-  const command = COMMANDS[name]
-  if (command === undefined || !Object.hasOwn(COMMANDS, name)) {
-    console.error(`tapline has no command "${name}".\n\n${USAGE}`)
-    return 2
-  }
+  if (name === undefined) return refuse(USAGE)
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined) return refuse(`tapline has no command "${name}".\n\n${USAGE}`)
   const forSeconds = values.for === undefined ? undefined : Number(values.for)
-  if (forSeconds !== undefined && !(forSeconds > 0)) {
-    console.error('--for takes a positive number of seconds.')
-    return 2
+  if (forSeconds !== undefined && !(forSeconds > 0))
+    return refuse('--for takes a positive number of seconds.')
+  const cwd = values.cwd ?? process.cwd()
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+    return refuse(`--cwd: there is no directory ${cwd}.`)
   }
-  return command({
-    paths: pathsFor(process.env, values.cwd ?? process.cwd()),
-    env: process.env,
-    args: rest,
-    json: values.json,
-    undo: values.undo,
-    ...(forSeconds === undefined ? {} : { forSeconds }),
-    ...(values.approve ? { approve: true } : values['no-approve'] ? { approve: false } : {}),
-  })
+  try {
+    return await command({
+      paths: pathsFor(process.env, cwd),
+      env: process.env,
+      args: rest,
+      json: values.json,
+      undo: values.undo,
+      ...(forSeconds === undefined ? {} : { forSeconds }),
+      ...(values.approve ? { approve: true } : values['no-approve'] ? { approve: false } : {}),
+    })
+  } catch (thrown) {
+    return refuse(isTaplineError(thrown) ? thrown.toString() : messageOf(thrown))
+  }
+}
+
+function refuse(message: string): number {
+  console.error(message)
+  return 2
 }

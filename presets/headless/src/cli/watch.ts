@@ -33,7 +33,10 @@ export async function watch(context: CommandContext): Promise<number> {
 /** Resolves after the given time, or at the first interrupt. */
 function ended(seconds: number | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, seconds === undefined ? 2_147_483_647 : Math.min(seconds * 1000, 2_147_483_647))
+    const timer = setTimeout(
+      resolve,
+      seconds === undefined ? 2_147_483_647 : Math.min(seconds * 1000, 2_147_483_647),
+    )
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.once(signal, () => {
         clearTimeout(timer)

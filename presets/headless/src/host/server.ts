@@ -11,12 +11,9 @@ export interface Server {
   readonly listError: string | undefined
   /** Resolves when the tools have been listed, or this attempt has failed. Never rejects. */
   settled(signal?: AbortSignal): Promise<void>
-  /** The server said that its tools changed: they are listed when it has been quiet for a moment. */
+  /** The server said that its tools changed; the catalogue sees to it that a burst costs at most two lists. */
   toolsChanged(): void
 }
-
-const QUIET_MS = 100
-const LONGEST_BURST_MS = 1_000
 
 /** What {@link createServer} takes. */
 export interface ServerOptions {
@@ -43,8 +40,6 @@ class RunningServer implements Server {
   listError: string | undefined
   readonly #options: ServerOptions
   #listing: Promise<void> | undefined
-  #quiet: NodeJS.Timeout | undefined
-  #burst: number | undefined
 
   constructor(options: ServerOptions) {
     this.#options = options
@@ -74,17 +69,10 @@ class RunningServer implements Server {
   }
 
   toolsChanged(): void {
-    this.#burst ??= performance.now()
-    if (this.#quiet !== undefined && performance.now() - this.#burst > LONGEST_BURST_MS) return
-    clearTimeout(this.#quiet)
-    this.#quiet = setTimeout(() => this.#refresh(), QUIET_MS)
-    this.#quiet.unref()
+    this.#refresh()
   }
 
   #refresh(): void {
-    clearTimeout(this.#quiet)
-    this.#quiet = undefined
-    this.#burst = undefined
     const listing = this.#list()
     this.#listing = listing
     void listing.then(() => {

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { findPackageJSON } from 'node:module'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { messageOf, type Diagnostic } from '@tapline/core'
+import { messageOf } from '@tapline/core'
+import type { Diagnostic } from '@tapline/core'
 import type { NamedPlugin } from '../settings/settings.ts'
+import { importFile, importPackage } from './native-import.ts'
 
 /** Loads the plugins that settings files name: packages installed beside the file, or paths relative to it. */
 export async function loadNamedPlugins(
@@ -14,13 +16,12 @@ export async function loadNamedPlugins(
   const diagnostics: Diagnostic[] = []
   for (const { name, from } of named) {
     try {
-      const module = (await import(pathToFileURL(locate(name, from, agentDir)).href)) as { default?: unknown }
-      const exported = module.default
-      plugins.push(typeof exported === 'function' ? (exported as () => unknown)() : exported)
+      plugins.push(...pluginsOf(await load(name, from, agentDir)))
     } catch (thrown) {
+      const reason = messageOf(thrown).split('\n')[0]!.replace(/\.?$/, '.')
       diagnostics.push({
         severity: 'error',
-        message: `plugin "${name}" of ${from} could not be loaded: ${messageOf(thrown).split('\n')[0]} Install it there, or take it out of "plugins".`,
+        message: `plugin "${name}" of ${from} could not be loaded: ${reason} Put that right, or take it out of "plugins".`,
         path: from,
       })
     }
@@ -28,19 +29,44 @@ export async function loadNamedPlugins(
   return { plugins, diagnostics }
 }
 
-function locate(name: string, from: string, agentDir: string): string {
+async function load(name: string, from: string, agentDir: string): Promise<object> {
   if (name.startsWith('.') || isAbsolute(name)) {
     const path = resolve(dirname(from), name)
-    if (!existsSync(path)) throw new Error(`${path} does not exist.`)
-    return path
+    if (!existsSync(path)) throw new Error(`${path} does not exist`)
+    return importFile(path)
   }
   // pi installs packages into <agent dir>/npm.
-  for (const base of [from, resolve(agentDir, 'npm', 'package.json')]) {
-    try {
-      return createRequire(base).resolve(name)
-    } catch {
-      // The next place may have it.
-    }
+  const places = [from, resolve(agentDir, 'npm', 'package.json')]
+  const place = places.find((base) => isInstalled(name, base))
+  if (place === undefined) {
+    throw new Error(
+      `the package is installed neither beside ${dirname(from)} nor in ${resolve(agentDir, 'npm')}`,
+    )
   }
-  throw new Error(`the package is not installed beside ${dirname(from)} or in ${resolve(agentDir, 'npm')}.`)
+  return importPackage(name, place)
+}
+
+function isInstalled(name: string, base: string): boolean {
+  try {
+    return findPackageJSON(name, pathToFileURL(base)) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** The plugins among a module's exports, else what its default export gives when it is called without options. */
+function pluginsOf(module: object): readonly unknown[] {
+  const exported = Object.values(module)
+  const ready = [...new Set(exported.filter(isPlugin))]
+  if (ready.length > 0) return ready
+  const factory = 'default' in module ? module.default : exported.length === 1 ? exported[0] : undefined
+  const made: unknown = typeof factory === 'function' ? (factory as () => unknown)() : undefined
+  if (!isPlugin(made)) {
+    throw new Error('it exports no plugin, which is an object with "name", "api" and "setup"')
+  }
+  return [made]
+}
+
+function isPlugin(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'name' in value && 'setup' in value
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Diagnostic } from '@tapline/core'
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
+import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { SettingsFile } from './settings.ts'
 
 const SCHEMA = new URL('../../schema/tapline.schema.json', import.meta.url)
@@ -8,36 +9,83 @@ const SCHEMA = new URL('../../schema/tapline.schema.json', import.meta.url)
 let compiled: ValidateFunction<SettingsFile> | undefined
 
 /** Checks a settings file. Unknown keys are left out with a diagnostic, wrong values refuse the file. */
-export function checkSettings(path: string, content: unknown): { readonly file?: SettingsFile; readonly problems: readonly Diagnostic[] } {
-  compiled ??= new Ajv({ allErrors: true, strict: false }).compile<SettingsFile>(JSON.parse(readFileSync(SCHEMA, 'utf8')) as object)
-  if (compiled(content)) return { file: content, problems: [] }
+export function checkSettings(
+  path: string,
+  content: unknown,
+): { readonly file?: SettingsFile; readonly problems: readonly Diagnostic[] } {
+  compiled ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile<SettingsFile>(
+    JSON.parse(readFileSync(SCHEMA, 'utf8')) as object,
+  )
+  const file = copied(content)
+  if (compiled(file)) return { file, problems: [] }
   const errors = compiled.errors ?? []
-  const unknown = errors.filter((error) => error.keyword === 'additionalProperties' && error.instancePath === '')
+  const unknown = errors.filter((error) => error.keyword === 'additionalProperties')
   const wrong = errors.filter((error) => !unknown.includes(error))
-  const problems: Diagnostic[] = unknown.map((error) => {
-    const key = String((error.params as { additionalProperty?: unknown }).additionalProperty)
-    return { severity: 'warning', message: `${path}: unknown key "${key}" is ignored.${suggestion(key)}`, path }
+  const problems = unknown.map((error): Diagnostic => {
+    const { key, suggestion } = strayKey(error)
+    removeKey(file, error)
+    return {
+      severity: 'warning',
+      message: `${path}: unknown key "${key}" is ignored.${suggestion}`,
+      path,
+    }
   })
-  if (wrong.length > 0) {
-    problems.push({ severity: 'error', message: `settings file ${path} is ignored: ${wrong.map(describe).join('; ')}.`, path })
-    return { problems }
+  if (wrong.length === 0) return { file: file as SettingsFile, problems }
+  const reasons = [...new Set(wrong.map(describe))].join('; ')
+  return {
+    problems: [
+      ...problems,
+      { severity: 'error', message: `settings file ${path} is ignored: ${reasons}.`, path },
+    ],
   }
-  const known = Object.fromEntries(Object.entries(content as object).filter(([key]) => KNOWN.includes(key)))
-  return { file: known as SettingsFile, problems }
 }
 
-const KNOWN = ['$schema', 'plugins', 'disable', 'options', 'naming', 'apply', 'results', 'push']
+/** A copy as deep as the places where the schema knows every key: the object of a TypeScript file stays as it is. */
+function copied(content: unknown): unknown {
+  if (!isObject(content)) return content
+  return isObject(content.results) ? { ...content, results: { ...content.results } } : { ...content }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 function describe(error: ErrorObject): string {
-  const where = error.instancePath === '' ? 'the file' : error.instancePath.slice(1).replaceAll('/', '.')
-  const allowed = (error.params as { allowedValues?: unknown[] }).allowedValues
-  const extra = (error.params as { additionalProperty?: unknown }).additionalProperty
-  return `${where} ${error.message ?? 'is wrong'}${allowed ? ` (${allowed.join(', ')})` : ''}${extra === undefined ? '' : ` ("${String(extra)}")`}`
+  const { allowedValues } = error.params as { allowedValues?: unknown[] }
+  return `${dotted(error) || 'the file'} ${error.message ?? 'is wrong'}${allowedValues ? ` (${allowedValues.join(', ')})` : ''}`
 }
 
-function suggestion(key: string): string {
-  const near = KNOWN.filter((known) => distance(known, key) <= 2)
-  return near.length > 0 ? ` Did you mean "${near[0]}"?` : ''
+function strayKey(error: ErrorObject): { readonly key: string; readonly suggestion: string } {
+  const name = keyOf(error)
+  const parent = dotted(error)
+  const inFront = parent === '' ? '' : `${parent}.`
+  const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
+  const near = known.find((candidate) => distance(candidate, name) <= 2)
+  return {
+    key: inFront + name,
+    suggestion: near === undefined ? '' : ` Did you mean "${inFront}${near}"?`,
+  }
+}
+
+function removeKey(file: unknown, error: ErrorObject): void {
+  const parent = steps(error).reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], file)
+  delete (parent as Record<string, unknown>)[keyOf(error)]
+}
+
+function keyOf(error: ErrorObject): string {
+  return String((error.params as { additionalProperty?: unknown }).additionalProperty)
+}
+
+function dotted(error: ErrorObject): string {
+  return steps(error).join('.')
+}
+
+/** The keys that lead to the place, out of its JSON pointer. */
+function steps({ instancePath }: ErrorObject): readonly string[] {
+  return instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 /** Edits between two short words (Levenshtein). */
@@ -46,7 +94,8 @@ function distance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)))
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced))
     }
     row = next
   }

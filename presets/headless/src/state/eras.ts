@@ -44,13 +44,16 @@ export function eraMemory(agentDir: string, serverFor: (name: string) => ServerS
     set: (name, era) => {
       const key = keyOf(name, serverFor(name))
       const earlier = verdicts().get(key)
-      if (earlier !== undefined && earlier.era === era && Math.abs(Date.now() - earlier.at) < FRESH_MS / 2) return
+      if (earlier !== undefined && earlier.era === era && Math.abs(Date.now() - earlier.at) < FRESH_MS / 2)
+        return
       if (era === undefined && !earlier) return
       if (era === undefined) verdicts().delete(key)
       else verdicts().set(key, { era, at: Date.now() })
-      file.update((content) => remember(content, key, era)).catch(() => {
-        // Without the file the probe is merely paid for again.
-      })
+      file
+        .update((content) => remember(content, key, era))
+        .catch(() => {
+          // Without the file the probe is merely paid for again.
+        })
     },
   }
 }
@@ -58,11 +61,19 @@ export function eraMemory(agentDir: string, serverFor: (name: string) => ServerS
 function remember(content: Verdicts, key: string, era: Era | undefined): Verdicts {
   const { [key]: _earlier, ...others } = content.servers
   const kept = Object.entries(others).slice(era === undefined ? 0 : -(MOST_REMEMBERED - 1))
-  return { version: 1, servers: { ...Object.fromEntries(kept), ...(era === undefined ? {} : { [key]: { era, at: Date.now() } }) } }
+  return {
+    version: 1,
+    servers: {
+      ...Object.fromEntries(kept),
+      ...(era === undefined ? {} : { [key]: { era, at: Date.now() } }),
+    },
+  }
 }
 
 /** How the server is reached is part of the key: another command or address is another server. */
 function keyOf(name: string, server: ServerSpec | undefined): string {
-  const reached = server ? createHash('sha256').update(JSON.stringify(server.transport)).digest('hex').slice(0, 16) : ''
+  const reached = server
+    ? createHash('sha256').update(JSON.stringify(server.transport)).digest('hex').slice(0, 16)
+    : ''
   return `${name}#${reached}`
 }

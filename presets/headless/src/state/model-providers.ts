@@ -16,7 +16,9 @@ const KNOWN = new Set(
 export function isModelProvider(agentDir: string, name: string): boolean {
   if (KNOWN.has(name.toLowerCase())) return true
   try {
-    const { providers } = JSON.parse(readFileSync(join(agentDir, 'models.json'), 'utf8')) as { providers?: object }
+    const { providers } = JSON.parse(readFileSync(join(agentDir, 'models.json'), 'utf8')) as {
+      providers?: object
+    }
     return typeof providers === 'object' && providers !== null && Object.hasOwn(providers, name)
   } catch {
     return false

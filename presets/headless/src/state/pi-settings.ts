@@ -35,13 +35,10 @@ function withSilence(text: string): string {
 function withoutSilence(text: string): string {
   const extensions = extensionsOf(text)
   if (extensions.every((entry) => entry === SILENCE)) return edited(text, ['extensions'], undefined)
-  return withoutSilenceAt(text, extensions.lastIndexOf(SILENCE))
-}
-
-function withoutSilenceAt(text: string, index: number): string {
-  const shorter = edited(text, ['extensions', index], undefined)
-  const next = extensionsOf(shorter).lastIndexOf(SILENCE)
-  return next < 0 ? shorter : withoutSilenceAt(shorter, next)
+  return extensions.reduceRight<string>(
+    (rest, entry, index) => (entry === SILENCE ? edited(rest, ['extensions', index], undefined) : rest),
+    text,
+  )
 }
 
 function edited(text: string, path: (string | number)[], value: unknown): string {

@@ -5,7 +5,9 @@ import { dirname, join, resolve } from 'node:path'
 export function isTrustedByPi(agentDir: string, cwd: string): boolean {
   let decisions: Record<string, unknown>
   try {
-    decisions = JSON.parse(readFileSync(join(agentDir, 'trust.json'), 'utf8').replace(/^\uFEFF/, '')) as Record<string, unknown>
+    decisions = JSON.parse(
+      readFileSync(join(agentDir, 'trust.json'), 'utf8').replace(/^\uFEFF/, ''),
+    ) as Record<string, unknown>
   } catch {
     return false
   }

@@ -26,12 +26,17 @@ export interface TrustStore {
 }
 
 /** The store in `<agent dir>/tapline/trust.json`. `overall` is what --approve or --no-approve say. */
-export function trustStore(agentDir: string, overall?: boolean, onSetAside?: (path: string, keptAs: string) => void): TrustStore {
+export function trustStore(
+  agentDir: string,
+  overall?: boolean,
+  onSetAside?: (path: string, keptAs: string) => void,
+): TrustStore {
   const file: JsonFile<Answers> = jsonFile({
     path: join(agentDir, 'tapline', 'trust.json'),
     empty: (): Answers => ({ version: 1, directories: {} }),
     accepts: (content): content is Answers =>
-      typeof (content as Answers | null)?.directories === 'object' && (content as Answers).directories !== null,
+      typeof (content as Answers | null)?.directories === 'object' &&
+      (content as Answers).directories !== null,
     ...(onSetAside ? { onSetAside } : {}),
   })
   return {

@@ -4,11 +4,14 @@ import type { Chat, ChatMessage } from '@tapline/core'
 /** The custom type of every message that a push becomes. */
 export const PUSH_MESSAGE = 'tapline:push'
 
+/** pi says when a run has settled, but not when a compaction has: while a turn waits, it looks again by itself. */
+const LOOK_AGAIN_MS = 250
+
 /** The chat of one pi session. */
 export interface SessionChat extends Chat {
   /** Starts the next turn that waited, when the agent is idle. */
   flush(): void
-  /** Nothing is sent any more. */
+  /** Turns that still wait are only shown, so that the transcript has them; then nothing is sent any more. */
   close(): void
 }
 
@@ -18,15 +21,18 @@ export interface SessionChat extends Chat {
  */
 export function createChat(pi: ExtensionAPI, ctx: ExtensionContext): SessionChat {
   const waiting: ChatMessage[] = []
+  let timer: NodeJS.Timeout | undefined
   let closed = false
 
   const send = ({ text, traceId, server, method }: ChatMessage, triggerTurn: boolean): void => {
     pi.sendMessage({ customType: PUSH_MESSAGE, content: text, display: true, details: { traceId, server, method } }, { triggerTurn })
   }
   const flush = (): void => {
-    if (closed || !ctx.isIdle()) return
-    const next = waiting.shift()
+    clearTimeout(timer)
+    if (closed) return
+    const next = ctx.isIdle() ? waiting.shift() : undefined
     if (next) send(next, true)
+    if (waiting.length > 0) timer = setTimeout(flush, LOOK_AGAIN_MS).unref()
   }
   const refuseWhenClosed = (): void => {
     if (closed) throw new Error('The session has ended.')
@@ -44,6 +50,8 @@ export function createChat(pi: ExtensionAPI, ctx: ExtensionContext): SessionChat
     flush,
     close: () => {
       closed = true
+      clearTimeout(timer)
+      for (const message of waiting.splice(0)) send(message, false)
     },
   }
 }

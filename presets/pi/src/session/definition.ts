@@ -1,8 +1,8 @@
 import type { ToolDefinition } from '@earendil-works/pi-coding-agent'
 import type { ToolAnnotations, ToolSpec } from '@tapline/core'
+import { resultSchema } from '@tapline/tools'
 import type { CachedTool } from '../cached-tools.ts'
 import { namespaceOf } from './reach.ts'
-import { resultSchema } from './result-schema.ts'
 
 /**
  * The pi definition of a tool, without what it does. `codemode` and `deferred` are both pi's
