@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { textOf, type ChatMessage, type Parsed, type ReceivedRequest } from '../drivers/chat.ts'
 import { startFakeModel, type FakeModel } from '../drivers/fake-model.ts'
 import { servers } from '../drivers/fixtures.ts'
-import { startPi, type Pi, type PiEvent, type RpcOptions } from '../drivers/pi.ts'
+import { startPi, type Pi, type RpcOptions } from '../drivers/pi.ts'
 import { waitUntil } from '../drivers/processes.ts'
 import { createScratch, type Scratch, type ScratchOptions } from '../drivers/scratch.ts'
 
@@ -130,10 +130,17 @@ export async function serversShow(pi: Pi, ...lines: readonly RegExp[]): Promise<
   return waitUntil(look, PATIENCE_MS, () => `${lines.join(' and ')} in ${shown}; stderr: ${pi.stderr}`)
 }
 
-/** The first message to the person that matches, past or future. */
-export async function noticed(pi: Pi, match: RegExp, ms = PATIENCE_MS): Promise<string> {
-  const fits = (event: PiEvent) => event.method === 'notify' && match.test(event.message)
-  return (await pi.waitFor(fits, ms, 0)).message
+/** What the person was told unasked: every notice but the answers of `/mcp` and `/triggers`. */
+export function said(pi: Pi): string[] {
+  return pi.notices().filter((notice) => !ANSWER.test(notice))
+}
+
+const ANSWER = /^(?:MCP servers|Trigger sources) \(|^No MCP servers are configured/
+
+/** The first notice of that kind that matches, past or future. */
+export async function noticed(pi: Pi, match: RegExp): Promise<string> {
+  const find = () => said(pi).find((notice) => match.test(notice))
+  return waitUntil(find, PATIENCE_MS, () => `${match} among ${JSON.stringify(said(pi))}`)
 }
 
 /** Waits until each server is connected and has its tools. */

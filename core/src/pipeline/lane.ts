@@ -1,5 +1,6 @@
 import type { AsyncSeriesBailHook } from 'tapable'
-import type { DedupRequest, DeliverContext, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
+import type { DedupRequest, DedupVerdict, DeliverContext, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
+import type { Claim } from './claim.ts'
 import { Queue } from './queue.ts'
 
 /** Triggers of one server on their way to one sink: handled one after the other, in arrival order. */
@@ -11,34 +12,49 @@ export interface Lane {
   readonly sink: AsyncSeriesBailHook<[Trigger, DeliverContext], Receipt | undefined> | undefined
   readonly context: DeliverContext
   readonly queue: Queue<Trigger>
+  readonly steps: LaneSteps
+  /** What is being handled while the lane is busy. */
+  current: Trigger | undefined
+  claim: Claim
   busy: boolean
   pumping: boolean
 }
 
+/** What a lane does with one trigger. Made once a lane, so that a trigger costs no closure. */
+export interface LaneSteps {
+  begin(trigger: Trigger): void
+  onVerdict(error: unknown, verdict?: DedupVerdict): void
+  onReceipt(error: unknown, receipt?: Receipt): void
+}
+
 /** A lane with nothing in it. */
-export function createLane(lane: Pick<Lane, 'server' | 'policy' | 'sink' | 'context'>): Lane {
-  return {
+export function createLane(lane: Pick<Lane, 'server' | 'policy' | 'sink' | 'context'>, steps: (lane: Lane) => LaneSteps): Lane {
+  const made = {
     ...lane,
     // Rules are evaluated once per project; everything that is shown is shown in every window.
     scope: lane.policy === 'rules' ? 'project' : 'process',
     queue: new Queue<Trigger>(),
+    current: undefined,
+    claim: undefined,
     busy: false,
     pumping: false,
-  }
+  } as Omit<Lane, 'steps'>
+  return Object.assign(made, { steps: steps(made as Lane) })
 }
 
 /**
  * Steps through the lane until it is empty or a step has to wait. Steps that need not wait run in
  * one loop, without a promise and without recursion.
  */
-export function pump(lane: Lane, step: (trigger: Trigger) => void): void {
+export function pump(lane: Lane): void {
   if (lane.pumping) return
   lane.pumping = true
   while (!lane.busy) {
     const trigger = lane.queue.take()
     if (trigger === undefined) break
     lane.busy = true
-    step(trigger)
+    lane.current = trigger
+    lane.steps.begin(trigger)
   }
   lane.pumping = false
 }
@@ -46,7 +62,9 @@ export function pump(lane: Lane, step: (trigger: Trigger) => void): void {
 /** One step of a trigger on its lane, as observers see it. */
 export function stepOf(lane: Lane, trigger: Trigger, state: TriggerState, sink?: string, reason?: string): TriggerEvent {
   const { traceId, server, method, key, summary } = trigger
-  const step = { ts: Date.now(), traceId, server, method, key, policy: lane.policy, summary, state }
-  if (sink === undefined) return reason === undefined ? step : { ...step, reason }
-  return reason === undefined ? { ...step, sink } : { ...step, sink, reason }
+  const { policy } = lane
+  const ts = Date.now()
+  // The common case, a delivery, is written out: one object for each event, not two.
+  if (sink !== undefined && reason === undefined) return { ts, traceId, server, method, key, policy, summary, state, sink }
+  return { ts, traceId, server, method, key, policy, summary, state, ...(sink === undefined ? {} : { sink }), ...(reason === undefined ? {} : { reason }) }
 }

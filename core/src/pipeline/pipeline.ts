@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.ts'
 import type { Kernel } from '../kernel/index.ts'
-import type { Drop, Frame, Notice, PushPolicy, RawNotification, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
+import type { DedupVerdict, Drop, Frame, Notice, PushPolicy, RawNotification, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
 import { ServerBook } from './book.ts'
 import { type Claim, conclude } from './claim.ts'
 import { HeldTriggers } from './held.ts'
@@ -61,7 +61,11 @@ class NotificationPipeline implements Pipeline {
 
   constructor(options: PipelineOptions) {
     this.#options = options
-    this.#routes = new Routes(options.kernel, options.policyFor, this.#stop.signal)
+    this.#routes = new Routes(options.kernel, options.policyFor, this.#stop.signal, (lane) => ({
+      begin: (trigger) => this.#claim(lane, trigger),
+      onVerdict: (_error, verdict) => this.#judged(lane, lane.current as Trigger, verdict),
+      onReceipt: (_error, receipt) => this.#answered(lane, lane.current as Trigger, receipt),
+    }))
   }
 
   receive(server: string, frame: Pick<Frame, 'method' | 'params'>): void {
@@ -125,24 +129,26 @@ class NotificationPipeline implements Pipeline {
     if (lane.queue.size >= MOST_WAITING) return this.#lose(lane, trigger, `more than ${MOST_WAITING} wait for ${lane.policy}`)
     this.#moving++
     lane.queue.add(trigger)
-    pump(lane, (next) => this.#claim(lane, next))
+    pump(lane)
   }
 
   #claim(lane: Lane, trigger: Trigger): void {
     const { dedup } = this.#options.kernel.hooks
     if (this.#options.watchOnly || dedup.taps.length === 0 || this.#early.delete(trigger)) return this.#deliver(lane, trigger, undefined)
-    dedup.callAsync({ trigger, scope: lane.scope }, (_error, verdict) => {
-      if (verdict?.verdict === 'duplicate') return this.#settle(lane, trigger, 'deduped', undefined, `duplicate of ${verdict.of}`)
-      if (this.#stop.signal.aborted) {
-        if (verdict?.verdict === 'first') conclude(verdict, 'failed')
-        return this.#settle(lane, trigger, 'dropped', undefined, ENDED)
-      }
-      if (verdict?.verdict !== 'later') return this.#deliver(lane, trigger, verdict ?? undefined)
-      const replaced = this.#held.hold(trigger, verdict.until)
-      if (replaced) this.#end(lane, replaced, 'collapsed', undefined, `into ${trigger.traceId}`)
-      this.#say(this.book(trigger.server), stepOf(lane, trigger, 'pending', undefined, 'until the window ends'))
-      this.#next(lane)
-    })
+    dedup.callAsync({ trigger, scope: lane.scope }, lane.steps.onVerdict)
+  }
+
+  #judged(lane: Lane, trigger: Trigger, verdict: DedupVerdict | undefined): void {
+    if (verdict?.verdict === 'duplicate') return this.#settle(lane, trigger, 'deduped', undefined, `duplicate of ${verdict.of}`)
+    if (this.#stop.signal.aborted) {
+      if (verdict?.verdict === 'first') conclude(verdict, 'failed')
+      return this.#settle(lane, trigger, 'dropped', undefined, ENDED)
+    }
+    if (verdict?.verdict !== 'later') return this.#deliver(lane, trigger, verdict)
+    const replaced = this.#held.hold(trigger, verdict.until)
+    if (replaced) this.#end(lane, replaced, 'collapsed', undefined, `into ${trigger.traceId}`)
+    this.#say(this.book(trigger.server), stepOf(lane, trigger, 'pending', undefined, 'until the window ends'))
+    this.#next(lane)
   }
 
   #deliver(lane: Lane, trigger: Trigger, claim: Claim): void {
@@ -151,14 +157,16 @@ class NotificationPipeline implements Pipeline {
       conclude(claim, 'done')
       return lane.policy === 'log' ? this.#settle(lane, trigger, 'delivered', 'log') : this.#withoutSink(lane, trigger)
     }
-    lane.sink.callAsync(trigger, lane.context, (_error, receipt) => {
-      if (receipt) {
-        conclude(claim, 'done')
-        this.#taken(lane, trigger, receipt)
-      } else {
-        this.#toInbox(lane, trigger, claim)
-      }
-    })
+    lane.claim = claim
+    lane.sink.callAsync(trigger, lane.context, lane.steps.onReceipt)
+  }
+
+  #answered(lane: Lane, trigger: Trigger, receipt: Receipt | undefined): void {
+    const { claim } = lane
+    lane.claim = undefined
+    if (!receipt) return this.#toInbox(lane, trigger, claim)
+    conclude(claim, 'done')
+    this.#taken(lane, trigger, receipt)
   }
 
   #taken(lane: Lane, trigger: Trigger, receipt: Receipt): void {
@@ -196,7 +204,7 @@ class NotificationPipeline implements Pipeline {
   #next(lane: Lane): void {
     lane.busy = false
     this.#moving--
-    pump(lane, (next) => this.#claim(lane, next))
+    pump(lane)
     if (this.#moving === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 

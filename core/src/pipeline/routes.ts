@@ -1,6 +1,6 @@
 import type { Kernel } from '../kernel/index.ts'
 import type { PushPolicy, Trigger } from '../types/index.ts'
-import { createLane, type Lane } from './lane.ts'
+import { createLane, type Lane, type LaneSteps } from './lane.ts'
 
 /** Methods that a server may invent are remembered up to this many. */
 const MOST_ROUTES = 256
@@ -10,6 +10,7 @@ export class Routes {
   readonly #kernel: Pick<Kernel, 'hooks' | 'hasSink'>
   readonly #policyFor: (server: string, method: string) => PushPolicy
   readonly #signal: AbortSignal
+  readonly #steps: (lane: Lane) => LaneSteps
   readonly #routes = new Map<string, Map<string, Lane>>()
   readonly #lanes = new Map<string, Lane>()
 
@@ -17,10 +18,12 @@ export class Routes {
     kernel: Pick<Kernel, 'hooks' | 'hasSink'>,
     policyFor: (server: string, method: string) => PushPolicy,
     signal: AbortSignal,
+    steps: (lane: Lane) => LaneSteps,
   ) {
     this.#kernel = kernel
     this.#policyFor = policyFor
     this.#signal = signal
+    this.#steps = steps
   }
 
   get lanes(): Iterable<Lane> {
@@ -38,7 +41,7 @@ export class Routes {
     if (!lane) {
       const { hooks, hasSink } = this.#kernel
       const sink = hasSink(policy) ? hooks.deliver.for(policy) : undefined
-      lane = createLane({ server, policy, sink, context: { policy, signal: this.#signal } })
+      lane = createLane({ server, policy, sink, context: { policy, signal: this.#signal } }, this.#steps)
       this.#lanes.set(name, lane)
     }
     if (routes.size < MOST_ROUTES) routes.set(method, lane)

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { Notice, RawNotification, Trigger } from '@tapline/core'
 import { display, displayMethod } from './display.ts'
 import { keyPart } from './keys.ts'
 import { LIST_CHANGES, PROTOCOL_METHODS, RESOURCE_UPDATED } from './methods.ts'
+import { nextTraceId } from './trace-ids.ts'
 
 /**
  * The mapping table: list changes and resource updates have stable keys and collapse to the latest;
@@ -61,7 +61,7 @@ function prefixOf(server: string): string {
 function trigger(raw: RawNotification, key: string, replacement: Trigger['replacement'], summary: string, shown = raw.method): Trigger {
   return {
     kind: 'trigger',
-    traceId: randomUUID(),
+    traceId: nextTraceId(),
     source: 'mcp',
     server: raw.server,
     method: shown,

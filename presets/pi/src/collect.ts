@@ -1,7 +1,7 @@
 import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
 
 /** The event on which other extensions hand in plugins: `pi.events.on('tapline:collect', (c) => c.add(plugin))`. */
-export const COLLECT_EVENT = 'tapline:collect'
+const COLLECT_EVENT = 'tapline:collect'
 
 /** Asks every loaded extension for plugins. Handlers run before `emit` returns. */
 export function collectPlugins(pi: ExtensionAPI, ctx: ExtensionContext): readonly unknown[] {

@@ -3,7 +3,7 @@ import { preparePi } from '../../../test/drivers/pi-process.ts'
 import type { Stage } from './stage.ts'
 
 const HINTS = `
-Tapline in the real pi ${'—'} a scratch directory, a scripted model, two real MCP servers.
+Tapline in the real pi: a scratch directory, a scripted model, two real MCP servers.
   Wait: pushes of the server "notify" arrive in the chat by themselves.
   Type: echo hello            the model calls a tool of the server "everything"
         /mcp                  the servers, their tools and where they are configured

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { servers, startHttpFixture } from '../../drivers/fixtures.ts'
-import { callTool, connected, createStage, misbehaving, toolAnswer, toolMessages } from '../stage.ts'
+import { callTool, connected, createStage, misbehaving, noticed, toolAnswer, toolMessages } from '../stage.ts'
 
 describe('a tool call in the real pi', () => {
   it('shows its progress, which resets the timeout; without progress it is given up and cancelled', async () => {
@@ -87,6 +87,9 @@ describe('a tool call in the real pi', () => {
     expect(other).toBe('not concerned')
     expect(toolAnswer(await callTool(stage, pi, 'echo', { text: 'back' }))).toBe('back')
     expect(log.pids()).toEqual([first, expect.any(Number)])
+    expect(await noticed(pi, /server exited with code 1/)).toMatch(/^mcp server 'server' failed: /)
+    // What has passed is no problem any more.
+    expect(await connected(pi, 'server')).not.toMatch(/failed|exited/)
     // The crashed calls were not sent again: they may have had their effect.
     const calls = log.entries().filter(({ message }) => message?.method === 'tools/call')
     expect(calls.map(({ message }) => message.params.name)).toEqual(['slow', 'crash', 'echo'])

@@ -2,7 +2,7 @@ import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-a
 import type { Chat, ChatMessage } from '@tapline/core'
 
 /** The custom type of every message that a push becomes. */
-export const PUSH_MESSAGE = 'tapline:push'
+const PUSH_MESSAGE = 'tapline:push'
 
 /** pi says when a run has settled, but not when a compaction has: while a turn waits, it looks again by itself. */
 const LOOK_AGAIN_MS = 250

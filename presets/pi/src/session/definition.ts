@@ -1,4 +1,3 @@
-import type { ToolDefinition } from '@earendil-works/pi-coding-agent'
 import type { ToolAnnotations, ToolSpec } from '@tapline/core'
 import { resultSchema } from '@tapline/tools'
 import type { CachedTool } from '../cached-tools.ts'
@@ -15,8 +14,8 @@ export function definitionOf(spec: ToolSpec, instructions: string | undefined): 
     name: spec.name,
     label: spec.label,
     description: spec.description,
-    parameters: spec.parameters as ToolDefinition['parameters'],
-    outputSchema: resultSchema(spec.outputSchema) as ToolDefinition['parameters'],
+    parameters: spec.parameters,
+    outputSchema: resultSchema(spec.outputSchema),
     exposure: spec.exposure === 'codemode' ? 'deferred' : spec.exposure,
     namespace: {
       name: namespaceOf(server.name),

@@ -127,7 +127,7 @@ class SessionToolbox implements Toolbox {
         saveFile: saveOutput(spec.server.results.overflow, { home: this.#options.home }),
       })
       return {
-        content: content as Awaited<ReturnType<ToolDefinition['execute']>>['content'],
+        content: [...content],
         details: { ...details, ...more } as never,
         structuredContent: full as never,
         ...(isError ? { isError: true } : {}),

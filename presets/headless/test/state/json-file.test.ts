@@ -1,0 +1,180 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { jsonFile, withLock, writeAtomically } from '../../src/state/json-file.ts'
+import type { JsonFile } from '../../src/state/json-file.ts'
+import { startChild } from '../child.ts'
+import { createPlace } from '../place.ts'
+
+interface Counter {
+  readonly count: number
+}
+
+const accepts = (content: unknown): content is Counter =>
+  typeof (content as { count?: unknown } | null)?.count === 'number'
+
+function counter(path: string, onSetAside?: (path: string, keptAs: string) => void): JsonFile<Counter> {
+  return jsonFile({ path, empty: () => ({ count: 0 }), accepts, ...(onSetAside ? { onSetAside } : {}) })
+}
+
+describe('a JSON file', () => {
+  it('is empty until it is written, and makes its directory', async () => {
+    const { root } = createPlace()
+    const file = counter(join(root, 'new', 'state.json'))
+    expect(file.read()).toEqual({ count: 0 })
+    expect(existsSync(file.path)).toBe(false)
+    expect(await file.update(({ count }) => ({ count: count + 2 }))).toEqual({ count: 2 })
+    expect(readFileSync(file.path, 'utf8')).toBe('{\n  "count": 2\n}\n')
+    expect(readdirSync(dirname(file.path))).toEqual(['state.json'])
+  })
+
+  it('stays as it was when the change throws', async () => {
+    const { root, write } = createPlace()
+    const file = counter(write('state.json', { count: 3 }))
+    const failing = file.update(() => {
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(await file.update(({ count }) => ({ count }))).toEqual({ count: 3 })
+    expect(readdirSync(root).filter((name) => name.startsWith('state.json'))).toEqual(['state.json'])
+  })
+
+  it('says that it cannot be read, instead of being empty', async () => {
+    const { root } = createPlace()
+    const file = counter(join(root, 'state.json'))
+    mkdirSync(file.path)
+    expect(() => file.read()).toThrow('EISDIR')
+    await expect(file.update((content) => content)).rejects.toThrow('EISDIR')
+  })
+
+  it('keeps under another name whatever it cannot use', async () => {
+    const torn = fc
+      .tuple(fc.json(), fc.nat())
+      .map(([text, cut]) => Buffer.from(text.slice(0, cut % (text.length + 1))))
+    const content = fc.oneof(
+      torn,
+      fc.json().map((text) => Buffer.from(text)),
+      fc.nat().map((count) => Buffer.from(JSON.stringify({ count }))),
+      fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
+    )
+    await fc.assert(
+      fc.asyncProperty(content, async (bytes) => {
+        const { root, write } = createPlace()
+        const kept: string[] = []
+        const file = counter(write('state.json', bytes), (_path, keptAs) => kept.push(keptAs))
+        const before = usable(bytes)
+        expect(file.read()).toEqual(before ?? { count: 0 })
+        // Reading changes nothing.
+        expect(readFileSync(file.path)).toEqual(bytes)
+
+        await file.update(({ count }) => ({ count: count + 1 }))
+        expect(file.read()).toEqual({ count: (before?.count ?? 0) + 1 })
+        const others = readdirSync(root).filter((name) => name.startsWith('state.json.'))
+        expect(others.map((name) => join(root, name))).toEqual(kept)
+        expect(kept.map((path) => readFileSync(path))).toEqual(before ? [] : [bytes])
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('loses no change of several processes, and is never seen half written', async () => {
+    const { root } = createPlace()
+    const path = join(root, 'state.json')
+    const writers = [startChild('count.ts', path, '25'), startChild('count.ts', path, '25')]
+    let running = true
+    const ended = Promise.all(writers.map(({ output }) => output)).finally(() => (running = false))
+    const seen = new Set<number>()
+    while (running) {
+      const text = existsSync(path) ? readFileSync(path, 'utf8') : '{ "count": 0, "filling": "" }'
+      const { count, filling } = JSON.parse(text) as { count: number; filling: string }
+      expect(filling).toBe(count === 0 ? '' : String(count).repeat(5_000))
+      seen.add(count)
+      await turn()
+    }
+    await ended
+    expect(counter(path).read()).toMatchObject({ count: 50 })
+    expect(seen.size).toBeGreaterThan(1)
+  })
+
+  it('is free again after the process that held its lock was killed', async () => {
+    const { root } = createPlace()
+    const path = join(root, 'state.json')
+    const holder = startChild('hold.ts', path)
+    await holder.printed('locked')
+    await holder.kill()
+    expect(existsSync(`${path}.lock`)).toBe(true)
+    const past = new Date(Date.now() - 15_000)
+    utimesSync(`${path}.lock`, past, past)
+    expect(await counter(path).update(({ count }) => ({ count: count + 1 }))).toEqual({ count: 1 })
+    expect(existsSync(`${path}.lock`)).toBe(false)
+  })
+
+  it('does not take the lock of a process that lives', async () => {
+    const { root } = createPlace()
+    const path = join(root, 'state.json')
+    const holder = startChild('hold.ts', path)
+    await holder.printed('locked')
+    let entered = false
+    const waiting = withLock(path, () => (entered = true))
+    const other = join(root, 'other.json')
+    // A lock elsewhere is taken meanwhile, so it is not that nothing happens.
+    await withLock(other, () => undefined)
+    expect(entered).toBe(false)
+    await holder.kill()
+    const past = new Date(Date.now() - 15_000)
+    utimesSync(`${path}.lock`, past, past)
+    await waiting
+    expect(entered).toBe(true)
+  })
+})
+
+describe('an atomic write', () => {
+  it('keeps permissions, and writes through a symbolic link', () => {
+    const { root, write } = createPlace()
+    const target = write('dotfiles/settings.json', 'old')
+    writeFileSync(target, 'old', { mode: 0o640 })
+    const before = statSync(target).mode
+    const link = join(root, 'settings.json')
+    symlinkSync(target, link)
+    writeAtomically(link, 'new')
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(readFileSync(target, 'utf8')).toBe('new')
+    expect(statSync(target).mode).toBe(before)
+  })
+
+  it('is private where there was no file', () => {
+    const { root } = createPlace()
+    const path = join(root, 'fresh.json')
+    writeAtomically(path, 'text')
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('leaves nothing behind when it fails', () => {
+    const { root } = createPlace()
+    const path = join(root, 'taken')
+    mkdirSync(path)
+    expect(() => writeAtomically(path, 'text')).toThrow(/EISDIR|ENOTEMPTY|EEXIST|EPERM/)
+    expect(readdirSync(root).filter((name) => name.startsWith('taken'))).toEqual(['taken'])
+  })
+})
+
+function usable(bytes: Buffer): Counter | undefined {
+  try {
+    const content: unknown = JSON.parse(bytes.toString('utf8'))
+    return accepts(content) ? content : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import type { Pi } from '../../drivers/pi.ts'
+import { groupAlive, waitUntil } from '../../drivers/processes.ts'
+import { connected, createStage, misbehaving, PATIENCE_MS, type ServerLog, type Stage } from '../stage.ts'
+import { booksOf, chatHolds, keysInChat, keysTold, startSource } from '../pushes/source.ts'
+
+const RELOAD = `
+export default (pi) => pi.registerCommand('again', { handler: async (_args, ctx) => void (await ctx.reload()) })`
+
+/** The processes of a server that still run, or whose group does. */
+const running = (log: ServerLog) => log.pids().filter((pid) => groupAlive(pid))
+
+/** The ways in which one session follows another in the same pi. */
+const ways: Record<string, (pi: Pi, first: string) => Promise<unknown>> = {
+  '/reload': (pi) => pi.command('/again'),
+  new_session: (pi) => pi.send('new_session'),
+  switch_session: (pi, first) => pi.send('switch_session', { sessionPath: first }),
+}
+
+async function startedWith(stage: Stage): Promise<Pi> {
+  const pi = await stage.start({ args: ['-e', stage.scratch.write('reload.ts', RELOAD)] })
+  await connected(pi, 'raw', 'web')
+  return pi
+}
+
+describe('the end of a session in the real pi', () => {
+  it('ends its servers; the next session has exactly one set of its own', async () => {
+    await using source = await startSource()
+    await using stage = await createStage()
+    const log = stage.log('raw')
+    stage.json({ raw: misbehaving('--log', log.path) })
+    stage.toml({ web: { kind: 'streamable_http', endpoint: source.url, inject_summary: true } })
+    const pi = await startedWith(stage)
+    await pi.prompt('A session with a file.')
+    const { sessionFile: first } = (await pi.send('get_state')).data
+    for (const [way, go] of Object.entries(ways)) {
+      const before = running(log)
+      expect([way, before.length]).toEqual([way, 1])
+      await go(pi, first)
+      await connected(pi, 'raw', 'web')
+      await waitUntil(() => !groupAlive(before[0]!), PATIENCE_MS, `the server to end after ${way}`)
+      expect(running(log)).toHaveLength(1)
+
+      // One listener, one delivery, and books that begin anew.
+      const listeners = async () => (await source.control({ do: 'status' })).streams
+      await waitUntil(async () => (await listeners()) === 1, PATIENCE_MS, `one listener after ${way}`)
+      const shown = keysInChat(pi).length
+      await source.push(way.replace('/', ''))
+      await chatHolds(pi, shown + 1)
+      expect(await booksOf(pi, 'web')).toMatchObject({ received: 1, delivered: 1 })
+    }
+    expect(keysInChat(pi)).toEqual(['reload', 'new_session', 'switch_session'])
+    await pi.close()
+    expect(running(log)).toEqual([])
+    expect(log.pids()).toHaveLength(4)
+    expect(pi.stderr).not.toMatch(/stale|Error/)
+  })
+
+  it('keeps its own pushes: a turn that waited is in its transcript and in no other', async () => {
+    await using source = await startSource()
+    await using stage = await createStage()
+    stage.json({ raw: misbehaving() })
+    stage.toml({ web: { kind: 'streamable_http', endpoint: source.url, inject_and_run: true } })
+    const pi = await startedWith(stage)
+    await pi.prompt('A session with a file.')
+    const { sessionFile: first } = (await pi.send('get_state')).data
+    const held = pi.send('prompt', { message: 'HOLD on' })
+    await stage.model.held('on')
+    await source.push('old')
+    await waitUntil(async () => (await booksOf(pi, 'web'))['received'] === 1, PATIENCE_MS)
+    await pi.send('new_session')
+    await held
+    await connected(pi, 'raw', 'web')
+    await pi.prompt('In the new session.')
+    const requests = stage.model.requests()
+    expect(keysTold(requests.at(-1)!)).toEqual([])
+    await pi.send('switch_session', { sessionPath: first })
+    await connected(pi, 'raw', 'web')
+    await pi.prompt('Back again.')
+    expect(keysTold(stage.model.requests().at(-1)!)).toEqual(['old'])
+  })
+})
