@@ -1,11 +1,13 @@
 import type { AsyncSeriesBailHook } from 'tapable'
 import type { DedupRequest, DedupVerdict, DeliverContext, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
+import type { ServerBook } from './book.ts'
 import type { Claim } from './claim.ts'
 import { Queue } from './queue.ts'
 
 /** Triggers of one server on their way to one sink: handled one after the other, in arrival order. */
 export interface Lane {
   readonly server: string
+  readonly book: ServerBook
   readonly policy: string
   readonly scope: DedupRequest['scope']
   /** Undefined where no plugin provides this sink. */
@@ -28,7 +30,7 @@ export interface LaneSteps {
 }
 
 /** A lane with nothing in it. */
-export function createLane(lane: Pick<Lane, 'server' | 'policy' | 'sink' | 'context'>, steps: (lane: Lane) => LaneSteps): Lane {
+export function createLane(lane: Pick<Lane, 'server' | 'book' | 'policy' | 'sink' | 'context'>, steps: (lane: Lane) => LaneSteps): Lane {
   const made = {
     ...lane,
     // Rules are evaluated once per project; everything that is shown is shown in every window.

@@ -2,7 +2,6 @@ import { cleanText } from '../text.ts'
 import type { Drop, Handled, Notice, RawNotification, Trigger, TriggerEvent } from '../types/index.ts'
 
 const LONGEST_METHOD = 100
-const TEXTS = ['traceId', 'method', 'key', 'summary'] as const
 
 /**
  * What plugins made of a notification of `server`: a whole trigger of that very server, nothing to
@@ -11,7 +10,7 @@ const TEXTS = ['traceId', 'method', 'key', 'summary'] as const
 export function settledNotice(notice: Notice, server: string): Trigger | Drop | Handled {
   switch (notice.kind) {
     case 'trigger':
-      return notice.server === server && TEXTS.every((name) => typeof notice[name] === 'string')
+      return notice.server === server && isWhole(notice)
         ? notice
         : { kind: 'drop', reason: 'mapping failed', error: 'a plugin mapped a notification to something that is no event of this server' }
     case 'drop':
@@ -27,4 +26,8 @@ export function dropStep(raw: Omit<RawNotification, 'kind' | 'params'>, reason: 
   const method = cleanText(raw.method, LONGEST_METHOD)
   const { server, receivedAt: ts } = raw
   return { ts, traceId: '', server, method, key: '', policy: 'drop', summary: method, state: 'dropped', reason }
+}
+
+function isWhole({ traceId, method, key, summary }: Trigger): boolean {
+  return typeof traceId === 'string' && typeof method === 'string' && typeof key === 'string' && typeof summary === 'string'
 }

@@ -51,17 +51,18 @@ class NotificationPipeline implements Pipeline {
   readonly #routes: Routes
   readonly #missing = new Set<string>()
   /** Delivered without asking again: whoever asked them to wait would ask them again. */
-  readonly #early = new WeakSet<Trigger>()
+  readonly #early = new Set<Trigger>()
   readonly #held = new HeldTriggers((trigger, early) => {
     if (early) this.#early.add(trigger)
-    this.#enter(trigger)
+    this.#enter(trigger, this.#routes.laneOf(trigger))
   })
   #idle: (() => void)[] = []
   #moving = 0
+  #ended = false
 
   constructor(options: PipelineOptions) {
     this.#options = options
-    this.#routes = new Routes(options.kernel, options.policyFor, this.#stop.signal, (lane) => ({
+    this.#routes = new Routes(options, this.#stop.signal, (server) => this.book(server), (lane) => ({
       begin: (trigger) => this.#claim(lane, trigger),
       onVerdict: (_error, verdict) => this.#judged(lane, lane.current as Trigger, verdict),
       onReceipt: (_error, receipt) => this.#answered(lane, lane.current as Trigger, receipt),
@@ -84,12 +85,13 @@ class NotificationPipeline implements Pipeline {
   }
 
   admit(trigger: Trigger): void {
-    const book = this.book(trigger.server)
+    const lane = this.#routes.laneOf(trigger)
+    const { book } = lane
     book.received++
     book.pending++
     book.lastEventAt = trigger.receivedAt
     book.lastError = undefined
-    this.#enter(trigger)
+    this.#enter(trigger, lane)
   }
 
   book(server: string): ServerBook {
@@ -103,6 +105,7 @@ class NotificationPipeline implements Pipeline {
   }
 
   close(): void {
+    this.#ended = true
     this.#stop.abort()
     for (const trigger of this.#held.clear()) this.#lose(this.#routes.laneOf(trigger), trigger, ENDED)
     for (const lane of this.#routes.lanes) {
@@ -122,9 +125,8 @@ class NotificationPipeline implements Pipeline {
     this.#say(book, dropStep(raw, reason))
   }
 
-  #enter(trigger: Trigger): void {
-    const lane = this.#routes.laneOf(trigger)
-    if (this.#stop.signal.aborted) return this.#lose(lane, trigger, ENDED)
+  #enter(trigger: Trigger, lane: Lane): void {
+    if (this.#ended) return this.#lose(lane, trigger, ENDED)
     if (lane.policy === 'ignore') return this.#lose(lane, trigger, 'ignored')
     if (lane.queue.size >= MOST_WAITING) return this.#lose(lane, trigger, `more than ${MOST_WAITING} wait for ${lane.policy}`)
     this.#moving++
@@ -134,20 +136,20 @@ class NotificationPipeline implements Pipeline {
 
   #claim(lane: Lane, trigger: Trigger): void {
     const { dedup } = this.#options.kernel.hooks
-    if (this.#options.watchOnly || dedup.taps.length === 0 || this.#early.delete(trigger)) return this.#deliver(lane, trigger, undefined)
+    if (this.#options.watchOnly || dedup.taps.length === 0 || (this.#early.size > 0 && this.#early.delete(trigger))) return this.#deliver(lane, trigger, undefined)
     dedup.callAsync({ trigger, scope: lane.scope }, lane.steps.onVerdict)
   }
 
   #judged(lane: Lane, trigger: Trigger, verdict: DedupVerdict | undefined): void {
     if (verdict?.verdict === 'duplicate') return this.#settle(lane, trigger, 'deduped', undefined, `duplicate of ${verdict.of}`)
-    if (this.#stop.signal.aborted) {
+    if (this.#ended) {
       if (verdict?.verdict === 'first') conclude(verdict, 'failed')
       return this.#settle(lane, trigger, 'dropped', undefined, ENDED)
     }
     if (verdict?.verdict !== 'later') return this.#deliver(lane, trigger, verdict)
     const replaced = this.#held.hold(trigger, verdict.until)
     if (replaced) this.#end(lane, replaced, 'collapsed', undefined, `into ${trigger.traceId}`)
-    this.#say(this.book(trigger.server), stepOf(lane, trigger, 'pending', undefined, 'until the window ends'))
+    this.#say(lane.book, stepOf(lane, trigger, 'pending', undefined, 'until the window ends'))
     this.#next(lane)
   }
 
@@ -213,7 +215,7 @@ class NotificationPipeline implements Pipeline {
   }
 
   #end(lane: Lane, trigger: Trigger, state: FinalState, sink?: string, reason?: string): void {
-    const book = this.book(trigger.server)
+    const { book } = lane
     book.pending--
     book[state]++
     this.#say(book, stepOf(lane, trigger, state, sink, reason))

@@ -1,28 +1,30 @@
 import type { Kernel } from '../kernel/index.ts'
 import type { PushPolicy, Trigger } from '../types/index.ts'
+import type { ServerBook } from './book.ts'
 import { createLane, type Lane, type LaneSteps } from './lane.ts'
 
 /** Methods that a server may invent are remembered up to this many. */
 const MOST_ROUTES = 256
 
+/** What decides about routes. */
+export interface RouteOptions {
+  readonly kernel: Pick<Kernel, 'hooks' | 'hasSink'>
+  policyFor(server: string, method: string): PushPolicy
+}
+
 /** Which lane each trigger takes: one for each server and policy, made when first needed. */
 export class Routes {
-  readonly #kernel: Pick<Kernel, 'hooks' | 'hasSink'>
-  readonly #policyFor: (server: string, method: string) => PushPolicy
+  readonly #options: RouteOptions
   readonly #signal: AbortSignal
+  readonly #bookOf: (server: string) => ServerBook
   readonly #steps: (lane: Lane) => LaneSteps
   readonly #routes = new Map<string, Map<string, Lane>>()
   readonly #lanes = new Map<string, Lane>()
 
-  constructor(
-    kernel: Pick<Kernel, 'hooks' | 'hasSink'>,
-    policyFor: (server: string, method: string) => PushPolicy,
-    signal: AbortSignal,
-    steps: (lane: Lane) => LaneSteps,
-  ) {
-    this.#kernel = kernel
-    this.#policyFor = policyFor
+  constructor(options: RouteOptions, signal: AbortSignal, bookOf: (server: string) => ServerBook, steps: (lane: Lane) => LaneSteps) {
+    this.#options = options
     this.#signal = signal
+    this.#bookOf = bookOf
     this.#steps = steps
   }
 
@@ -35,13 +37,13 @@ export class Routes {
     if (!routes) this.#routes.set(server, (routes = new Map()))
     const known = routes.get(method)
     if (known) return known
-    const policy = this.#policyFor(server, method)
+    const policy = this.#options.policyFor(server, method)
     const name = `${server}\n${policy}`
     let lane = this.#lanes.get(name)
     if (!lane) {
-      const { hooks, hasSink } = this.#kernel
+      const { hooks, hasSink } = this.#options.kernel
       const sink = hasSink(policy) ? hooks.deliver.for(policy) : undefined
-      lane = createLane({ server, policy, sink, context: { policy, signal: this.#signal } }, this.#steps)
+      lane = createLane({ server, book: this.#bookOf(server), policy, sink, context: { policy, signal: this.#signal } }, this.#steps)
       this.#lanes.set(name, lane)
     }
     if (routes.size < MOST_ROUTES) routes.set(method, lane)

@@ -48,7 +48,11 @@ export async function runRequest<T>(
   const progress = connection.progress.open((news) => {
     clearTimeout(idle)
     idle = setTimeout(timedOut, idleMs)
-    options.onProgress?.(news)
+    try {
+      options.onProgress?.(news)
+    } catch {
+      // Whoever listens may fail; the call goes on, and so does the transport that brought the news.
+    }
   })
   if (options.signal?.aborted) cancel()
   options.signal?.addEventListener('abort', cancel, { once: true })

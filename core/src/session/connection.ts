@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { TaplineError } from '../errors.ts'
 import type { ConnectRequest, Frame, ServerSpec, Transport, TransportReport } from '../types/index.ts'
+import { CLOSE_DEADLINE_MS, settledWithin, unlessAborted } from './bounded.ts'
 import type { Era, Sdk, SdkClient } from './client.ts'
 import { ProgressBook } from './progress.ts'
 import { sdkError } from './sdk-errors.ts'
@@ -47,18 +48,18 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   if (options.knownEra === 'legacy') {
     return attempt(options, true)
   }
-  const phase = { initialized: false }
+  const phase = { probed: false, initialized: false }
   try {
     return await attempt(options, false, phase)
   } catch (thrown) {
     const error = sdkError(thrown)
-    const diedOnProbe = !phase.initialized && (error.code === 'CONNECTION_CLOSED' || error.code === 'REQUEST_TIMEOUT' || error.code === 'CONNECT_FAILED')
+    const diedOnProbe = phase.probed && !phase.initialized && (error.code === 'CONNECTION_CLOSED' || error.code === 'REQUEST_TIMEOUT' || error.code === 'CONNECT_FAILED')
     if (!diedOnProbe || options.signal.aborted || error.data.spawned === false || error.data.unreachable === true) throw error
     return await attempt(options, true)
   }
 }
 
-async function attempt(options: ConnectionOptions, knownLegacy: boolean, phase = { initialized: false }): Promise<Connection> {
+async function attempt(options: ConnectionOptions, knownLegacy: boolean, phase = { probed: false, initialized: false }): Promise<Connection> {
   const { server, signal } = options
   const transport = await claim(options)
   const progress = new ProgressBook()
@@ -74,6 +75,7 @@ async function attempt(options: ConnectionOptions, knownLegacy: boolean, phase =
       return era !== 'modern' && frame.method !== 'notifications/cancelled'
     },
     onSend: (frame) => {
+      if (frame.method === 'server/discover') phase.probed = true
       if (frame.method === 'initialize') phase.initialized = true
     },
     onClose: () => closed(),
@@ -86,12 +88,13 @@ async function attempt(options: ConnectionOptions, knownLegacy: boolean, phase =
     roots: () => [{ uri: pathToFileURL(options.cwd).href, name: 'session' }],
     onError: () => undefined,
   })
-  const abort = (): void => void transport.close().catch(() => undefined)
+  const end = (): Promise<void> => settledWithin(CLOSE_DEADLINE_MS, () => transport.close())
+  const abort = (): void => void end()
   signal.addEventListener('abort', abort, { once: true })
   try {
     await client.connect(tapped, { signal, timeoutMs: server.requestTimeoutMs, knownLegacy })
   } catch (thrown) {
-    await transport.close().catch(() => undefined)
+    await end()
     throw withEnding(sdkError(thrown), transport)
   } finally {
     signal.removeEventListener('abort', abort)
@@ -105,8 +108,10 @@ async function attempt(options: ConnectionOptions, knownLegacy: boolean, phase =
     closed: whenClosed,
     report: () => transport.report?.() ?? {},
     close: async () => {
-      await client.close().catch(() => undefined)
-      await transport.close().catch(() => undefined)
+      await settledWithin(CLOSE_DEADLINE_MS, () => client.close())
+      await end()
+      // Not every transport says that it has closed.
+      closed()
     },
   }
 }
@@ -124,7 +129,7 @@ async function claim(options: ConnectionOptions): Promise<Transport> {
     streamableHttp: (url, httpOptions) => Promise.resolve(sdk.streamableHttp(url, httpOptions)),
     error: (code, message, details) => new TaplineError(code, message, { server: server.name, ...details }),
   }
-  const transport = await options.transportFor(request)
+  const transport = await unlessAborted(options.transportFor(request), signal, (late) => void late?.close().catch(() => undefined))
   if (transport !== undefined) return transport
   const type = server.transport.type === 'custom' ? server.transport.name : server.transport.type
   throw new TaplineError('NO_TRANSPORT', `No plugin provides the transport "${type}".`, { server: server.name })

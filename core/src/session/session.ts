@@ -2,9 +2,10 @@ import type { CallToolResult, ServerSpec } from '../types/index.ts'
 import { callTool, type CallOptions, runRequest } from './call.ts'
 import type { ToolPage } from './client.ts'
 import type { Connection } from './connection.ts'
+import type { SupervisorOptions } from './options.ts'
 import { sdkError } from './sdk-errors.ts'
 import type { SessionStatus } from './status.ts'
-import { Supervisor, type SupervisorOptions } from './supervisor.ts'
+import { Supervisor } from './supervisor.ts'
 
 /** What {@link createSession} takes. */
 export type SessionOptions = SupervisorOptions

@@ -1,42 +1,16 @@
 import { TaplineError } from '../errors.ts'
-import type { ConnectRequest, Frame, ServerSpec, Transport } from '../types/index.ts'
+import type { ServerSpec } from '../types/index.ts'
 import { backoffDelay, Nap } from './backoff.ts'
-import type { Era, Sdk } from './client.ts'
+import { settledWithin } from './bounded.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { keepListening } from './listening.ts'
+import { REFUND_AFTER_MS, type SupervisorOptions } from './options.ts'
 import { sdkError } from './sdk-errors.ts'
 import { connectedStatus, type SessionStatus } from './status.ts'
 import { WaitingRoom } from './waiting.ts'
 
-/** A connection that has lasted this long gives the reconnect attempts back. */
-export const REFUND_AFTER_MS = 30_000
-
-/** Remembers which era a server speaks. Keys are server names. */
-export interface EraMemory {
-  get(server: string): Era | undefined
-  set(server: string, era: Era | undefined): void
-}
-
-/** What a supervised server needs from around it. */
-export interface SupervisorOptions {
-  readonly server: ServerSpec
-  readonly cwd: string
-  readonly info: { readonly name: string; readonly version: string }
-  /** Loads the SDK; called at the first connect. */
-  sdk(): Promise<Sdk>
-  /** Runs the `connect` hook. */
-  transportFor(request: ConnectRequest): Promise<Transport | undefined>
-  readonly eras?: EraMemory
-  /** {@link REFUND_AFTER_MS} when absent. */
-  readonly refundAfterMs?: number
-  /** Every notification in arrival order, except progress. */
-  onNotification(frame: Frame): void
-  /** The tool list may differ from what was listed before: after each connect and each break of the push stream. */
-  onCatalogueStale(): void
-  onStatus(status: SessionStatus): void
-  /** Each distinct error once, until a connection has lasted. */
-  onError(error: TaplineError): void
-}
+/** Calls that are under way when a session is lost have this long to hear of it themselves. */
+const GRACE_MS = 1_000
 
 /** Keeps one server connected: back-off with a budget, and a session that the server lost opened again. */
 export class Supervisor {
@@ -87,7 +61,7 @@ export class Supervisor {
   /** Replaces `lost` by a new connection at once. Single-flight, however many callers find it lost. */
   reopen(lost: Connection): Promise<void> {
     if (this.#connection !== lost) return this.#reopening ?? this.ready()
-    this.#reopening ??= this.#drop().finally(() => (this.#reopening = undefined))
+    this.#reopening ??= this.#replace(lost).finally(() => (this.#reopening = undefined))
     return this.#reopening
   }
 
@@ -118,12 +92,19 @@ export class Supervisor {
     return new TaplineError('NOT_CONNECTED', `Server "${this.#server.name}" is not connected: ${why}.`, { server: this.#server.name })
   }
 
-  async #drop(): Promise<void> {
-    const connection = this.#connection
+  async #replace(lost: Connection): Promise<void> {
+    // Waiting comes first: that somebody waits is why the next attempt is made at once.
+    const opened = this.#waiting.wait(undefined)
+    void this.#drop(lost)
+    await opened
+  }
+
+  async #drop(lost: Connection): Promise<void> {
+    if (this.#connection !== lost) return
     this.#dropped = true
     this.#connection = undefined
-    await connection?.close()
-    await this.ready()
+    await settledWithin(GRACE_MS, () => lost.progress.quiet())
+    await lost.close()
   }
 
   async #supervise(): Promise<void> {
@@ -133,7 +114,11 @@ export class Supervisor {
       if (this.closed) return
       const dropped = this.#dropped
       this.#dropped = false
-      // The first reopening comes at once; a server that loses every session at once uses up its attempts.
+      if (dropped && this.#waiting.occupied) {
+        this.#used = Math.max(0, this.#used - 1)
+        continue
+      }
+      // Unasked, the first reopening comes at once; a server that loses every session uses up its attempts.
       if (dropped && this.#used <= 1) continue
       this.#reportOnce(error)
       await this.#rest(error)
@@ -147,26 +132,32 @@ export class Supervisor {
     if (error.code === 'AUTH_FAILED') {
       this.#set({ ...rest, state: 'auth_failed', attention: error.advice })
       this.#waiting.refuse(error)
-      await this.#nap.sleep(undefined)
+      await this.#sleep()
       this.#used = 0
     } else if (this.#used >= reconnect.maxAttempts) {
       const exhausted = reconnect.maxAttempts === 1 ? error : exhaustedError(name, this.#used, error)
       this.#set({ ...rest, state: 'disconnected', reason: exhausted.message, attention: exhausted.advice })
       this.#reportOnce(exhausted)
       this.#waiting.refuse(exhausted)
-      await this.#nap.sleep(undefined)
+      await this.#sleep()
       // Somebody asked: one more attempt, not a whole new budget.
       this.#used = Math.min(this.#used, reconnect.maxAttempts - 1)
     } else {
       this.#set({ ...rest, state: 'reconnecting' })
       this.#waiting.refuse(error)
-      await this.#nap.sleep(backoffDelay(this.#used, reconnect))
+      await this.#sleep(backoffDelay(this.#used, reconnect))
     }
+  }
+
+  /** Whoever was told of the status may have closed the session at once. */
+  async #sleep(ms?: number): Promise<void> {
+    if (!this.closed) await this.#nap.sleep(ms)
   }
 
   /** Connects and stays until the connection ends; answers why it ended. */
   async #attempt(): Promise<TaplineError> {
     this.#set({ state: 'connecting', attempt: this.#used, report: this.#status.report })
+    if (this.closed) return this.notConnected()
     let connection: Connection
     try {
       connection = await this.#open()
@@ -182,7 +173,7 @@ export class Supervisor {
       this.#reported.clear()
     }, this.#options.refundAfterMs ?? REFUND_AFTER_MS)
     this.#connection = connection
-    connection.transport.onsessionlost = () => void this.reopen(connection).catch(() => undefined)
+    connection.transport.onsessionlost = () => void this.#drop(connection)
     this.#set(connectedStatus(connection, this.#used))
     const stopListening = keepListening(connection, () => this.#options.onCatalogueStale())
     this.#waiting.admit()

@@ -14,6 +14,11 @@ export class WaitingRoom {
     this.#server = server
   }
 
+  /** Whether anybody waits. */
+  get occupied(): boolean {
+    return this.#waiters.size > 0
+  }
+
   /** Resolves at the next {@link admit}, rejects at the next {@link refuse} or when `signal` aborts. */
   wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {

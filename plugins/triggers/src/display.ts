@@ -1,4 +1,4 @@
-import { redact } from './redaction.ts'
+import { mayHoldSecret, redact } from './redaction.ts'
 
 const LONGEST_TEXT = 200
 const LONGEST_METHOD = 100
@@ -6,12 +6,15 @@ const LONGEST_METHOD = 100
 const LONGEST_LOOKED_AT = 4_096
 
 const PLAIN = /^[ -~]*$/
+/** Printable words with one blank between them: most text is like this. */
+const NOTHING_TO_CLEAN = /^[!-~]+(?: [!-~]+)*$/
 // oxlint-disable-next-line no-control-regex -- escape sequences are what this removes
 const ESCAPES = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[PX^_][^\u001B]*(?:\u001B\\)?|[ -/]*[0-~])/g
 const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** Text of a server as it may be shown: cleaned, redacted, then cut to 200 characters. */
 export function display(text: string): string {
+  if (text.length <= LONGEST_TEXT && NOTHING_TO_CLEAN.test(text) && !mayHoldSecret(text)) return text
   const looked = text.length > LONGEST_LOOKED_AT ? text.slice(0, LONGEST_LOOKED_AT) : text
   // Redaction comes before the cut (half a key is still half a key) and sees lines as they were.
   return cut(clean(redact(clean(looked, '\n'))), LONGEST_TEXT)

@@ -33,9 +33,14 @@ const RULES: readonly Rule[] = [
 /** One pass over clean text: anything that could begin a match of any rule. */
 const HINT = /BEGIN|eyJ|:\/\/|bearer|sk-|[sprw]k_|AKIA|ASIA|gh[ousp]_|github_|xox|AIza|hub_|token|secret|passw|pwd|key|credential|authorization/i
 
+/** Whether {@link redact} would look closer at this text. */
+export function mayHoldSecret(text: string): boolean {
+  return HINT.test(text)
+}
+
 /** `text` with everything that looks like a secret replaced by `[REDACTED:<kind>]`. */
 export function redact(text: string): string {
-  if (!HINT.test(text)) return text
+  if (!mayHoldSecret(text)) return text
   let redacted = text
   for (const { kind, pattern, replace } of RULES) {
     const mark = `[REDACTED:${kind}]`

@@ -9,6 +9,8 @@ export interface Child {
   printed(line: string): Promise<void>
   /** Everything on standard output; rejects when the script failed. */
   readonly output: Promise<string>
+  /** What has been printed on standard error. */
+  readonly stderr: string
   /** Kills it as SIGKILL does, and waits for its end. */
   kill(): Promise<void>
 }
@@ -31,6 +33,9 @@ export function startChild(script: string, ...args: readonly string[]): Child {
   return {
     pid: child.pid ?? -1,
     output,
+    get stderr() {
+      return text.stderr
+    },
     printed: (line) =>
       new Promise((resolve, reject) => {
         const look = (): void => {

@@ -39,8 +39,10 @@ export function serverLine(server: Server, tools: number): string {
   const { state, reason, attempt } = session.status
   if (!spec.enabled) return `${spec.name}: disabled`
   switch (state) {
-    case 'connected':
-      return `${spec.name}: connected · ${count(tools, 'tool')}`
+    case 'connected': {
+      const known = server.listed || server.listError !== undefined || tools > 0
+      return `${spec.name}: connected · ${known ? count(tools, 'tool') : 'listing its tools…'}`
+    }
     case 'connecting':
       return `${spec.name}: connecting…${attempt > 1 ? ` (attempt ${attempt})` : ''}`
     case 'reconnecting':

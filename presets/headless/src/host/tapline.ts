@@ -197,13 +197,14 @@ class RunningTapline implements Tapline {
     if (this.#options.pushes !== 'ignore') this.pipeline.receive(server.spec.name, frame)
   }
 
+  /** Said, but not kept: the server's own status says how it is now. */
   #fail(spec: ServerSpec, error: TaplineError): void {
     this.pipeline.book(spec.name).lastError = error.message
     const retrying =
       error.code === 'RECONNECT_EXHAUSTED' || error.code === 'AUTH_FAILED' || spec.reconnect.maxAttempts === 1
         ? error.advice
         : `(retrying with backoff, up to ${spec.reconnect.maxAttempts} attempts)`
-    this.#tell({ severity: 'warning', message: `mcp server '${spec.name}' failed: ${error.message} ${retrying}`, server: spec.name })
+    this.#options.onDiagnostic({ severity: 'warning', message: `mcp server '${spec.name}' failed: ${error.message} ${retrying}`, server: spec.name })
   }
 }
 

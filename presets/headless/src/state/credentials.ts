@@ -66,10 +66,11 @@ function resolveValue(value: string, env: Env): ReturnType<CredentialStore['read
   if (value.startsWith('!')) return runCommand(value.slice(1), env)
   let missing = false
   const resolved = value.replace(
-    /\$(?:([$!])|\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g,
-    (_all, escaped: string | undefined, braced: string | undefined, bare: string | undefined) => {
+    /\$(?:([$!])|\{([^}]*)\}|([A-Za-z_]\w*))/g,
+    (all, escaped: string | undefined, braced: string | undefined, bare: string | undefined) => {
       if (escaped !== undefined) return escaped
       const name = braced ?? bare ?? ''
+      if (!/^[A-Za-z_]\w*$/.test(name)) return all
       if (!name.startsWith(ENVIRONMENT_PREFIX)) {
         throw new Error(
           `the stored credential names a variable; only ${ENVIRONMENT_PREFIX}* are read from the environment`,

@@ -3,16 +3,17 @@ import { dirname, join, resolve } from 'node:path'
 
 /** pi's saved decision about a project, the nearest one up the tree; false when there is none. */
 export function isTrustedByPi(agentDir: string, cwd: string): boolean {
-  let decisions: Record<string, unknown>
+  let decisions: unknown
   try {
-    decisions = JSON.parse(
-      readFileSync(join(agentDir, 'trust.json'), 'utf8').replace(/^\uFEFF/, ''),
-    ) as Record<string, unknown>
+    decisions = JSON.parse(readFileSync(join(agentDir, 'trust.json'), 'utf8').replace(/^\uFEFF/, ''))
   } catch {
     return false
   }
+  if (typeof decisions !== 'object' || decisions === null) return false
   for (let directory = canonical(cwd); ; directory = dirname(directory)) {
-    const decision = Object.hasOwn(decisions, directory) ? decisions[directory] : undefined
+    const decision = Object.hasOwn(decisions, directory)
+      ? (decisions as Record<string, unknown>)[directory]
+      : undefined
     if (typeof decision === 'boolean') return decision
     if (directory === dirname(directory)) return false
   }

@@ -84,14 +84,23 @@ describe('the credential store of pi', () => {
     expect(await stored({ key: '$PI_MCP_TOKEN_MISSING' }, env)).toBeUndefined()
     await expect(stored({ key: '${HOME_TOKEN}' }, env)).rejects.toThrow('names a variable')
 
-    const part = fc.constantFrom('$PI_MCP_TOKEN_A', '${PI_MCP_TOKEN_B}', '$PI_MCP_TOKEN_C', '$', '$$', '$!', 'x')
+    const part = fc.constantFrom(
+      '$PI_MCP_TOKEN_A',
+      '${PI_MCP_TOKEN_B}',
+      '$PI_MCP_TOKEN_C',
+      '$',
+      '$$',
+      '$!',
+      'x',
+    )
     const odd = fc.constantFrom('${', '}', '${1x}', '$1', '!', '-', '${}', ' ')
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(part, odd), { minLength: 1, maxLength: 6 }), async (parts) => {
         const key = parts.join('')
         fc.pre(!key.startsWith('!'))
-        // A piece may complete the name before it: then it is another variable, which we do not read.
-        fc.pre([...key.matchAll(/PI_MCP_TOKEN_([A-Za-z]+)/g)].every(([, name]) => /^[ABC]$/.test(name!)))
+        // Pieces may make the name of another variable, which pi would read.
+        const named = [...key.matchAll(/\$\{?([A-Za-z_]\w*)/g)].map(([, name]) => name!)
+        fc.pre(named.every((name) => /^PI_MCP_TOKEN_[ABC]$/.test(name)))
         expect(await stored({ key }, env)).toBe(resolveConfigValue(key, env))
       }),
       { numRuns: 200 },

@@ -93,10 +93,10 @@ describe('a JSON file', () => {
     const { root } = createPlace()
     const path = join(root, 'state.json')
     const writers = [startChild('count.ts', path, '25'), startChild('count.ts', path, '25')]
-    let running = true
-    const ended = Promise.all(writers.map(({ output }) => output)).finally(() => (running = false))
+    const still = new Set(writers)
+    const ended = Promise.all(writers.map((writer) => writer.output.finally(() => still.delete(writer))))
     const seen = new Set<number>()
-    while (running) {
+    while (still.size > 0) {
       const text = existsSync(path) ? readFileSync(path, 'utf8') : '{ "count": 0, "filling": "" }'
       const { count, filling } = JSON.parse(text) as { count: number; filling: string }
       expect(filling).toBe(count === 0 ? '' : String(count).repeat(5_000))

@@ -33,8 +33,8 @@ describe('the entry in the settings of pi', () => {
       '\uFEFF{\r\n\t// mine\r\n\t"theme": "dark", /* why not */\r\n\t"extensions": [\r\n\t\t"./a.ts" // first\r\n\t]\r\n}\r\n'
     const [silenced, restored] = await thereAndBack(text)
     expect(silenced).toBe(text.replace('"./a.ts" //', '"./a.ts",\r\n\t\t"-builtin:mcp" //'))
-    expect(restored.replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''))
-    expect(restored).toContain('\r\n\t// mine\r\n\t"theme": "dark", /* why not */\r\n')
+    // A comment behind the entry before it goes with it.
+    expect(restored).toBe(text.replace(' // first', ''))
   })
 
   it('keeps entries that are not its own, of any kind, where they are', async () => {

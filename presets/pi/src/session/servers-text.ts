@@ -8,12 +8,13 @@ export function serversText(tapline: Tapline, toolbox: Toolbox): string {
   }
   const servers = tapline.servers.toSorted((a, b) => rank(a) - rank(b))
   const lines = servers.flatMap((server) => {
-    const { spec, session } = server
-    const { era, protocolVersion, attention } = session.status
+    const { spec, session, listError } = server
+    const { state, era, protocolVersion, attention } = session.status
     const details = [spec.exposure, spec.source.label, ...(protocolVersion ? [`${protocolVersion} (${era})`] : [])]
     return [
       `  ${serverLine(server, toolbox.toolsOf(spec.name).length)}`,
       `      ${details.join(' · ')}`,
+      ...(state === 'connected' && listError !== undefined ? [`      ! ${listError}`] : []),
       ...(spec.enabled && attention ? [`      what to do: ${attention}`] : []),
     ]
   })

@@ -1,0 +1,34 @@
+import type { TaplineError } from '../errors.ts'
+import type { ConnectRequest, Frame, ServerSpec, Transport } from '../types/index.ts'
+import type { Era, Sdk } from './client.ts'
+import type { SessionStatus } from './status.ts'
+
+/** A connection that has lasted this long gives the reconnect attempts back. */
+export const REFUND_AFTER_MS = 30_000
+
+/** Remembers which era a server speaks. Keys are server names. */
+export interface EraMemory {
+  get(server: string): Era | undefined
+  set(server: string, era: Era | undefined): void
+}
+
+/** What a supervised server needs from around it. */
+export interface SupervisorOptions {
+  readonly server: ServerSpec
+  readonly cwd: string
+  readonly info: { readonly name: string; readonly version: string }
+  /** Loads the SDK; called at the first connect. */
+  sdk(): Promise<Sdk>
+  /** Runs the `connect` hook. */
+  transportFor(request: ConnectRequest): Promise<Transport | undefined>
+  readonly eras?: EraMemory
+  /** {@link REFUND_AFTER_MS} when absent. */
+  readonly refundAfterMs?: number
+  /** Every notification in arrival order, except progress. */
+  onNotification(frame: Frame): void
+  /** The tool list may differ from what was listed before: after each connect and each break of the push stream. */
+  onCatalogueStale(): void
+  onStatus(status: SessionStatus): void
+  /** Each distinct error once, until a connection has lasted. */
+  onError(error: TaplineError): void
+}
