@@ -43,8 +43,16 @@ export interface Stage extends AsyncDisposable {
   /** Writes the user's mcp.toml. */
   toml(servers: Readonly<Record<string, object>>): void
   log(name: string): ServerLog
-  /** Starts a pi that ends with the stage; `tapline: false` leaves the extension out. */
-  start(options?: RpcOptions & { readonly tapline?: boolean }): Promise<Pi>
+  /** Writes another extension and returns its path; `body` is what it does with `pi`. */
+  extension(name: string, body: string): string
+  /** Starts a pi with Tapline and these other extensions; it ends with the stage. */
+  start(options?: StartOptions): Promise<Pi>
+}
+
+/** Options of {@link Stage.start}. */
+export interface StartOptions extends RpcOptions {
+  /** Paths of extensions; Tapline alone when absent. */
+  readonly extensions?: readonly string[]
 }
 
 /** A stage; its pis share a warm loader cache unless `tmp` says otherwise. */
@@ -58,12 +66,13 @@ export async function createStage(options: ScratchOptions = { tmp: 'shared' }): 
     json: (entries) => void scratch.write('agent/mcp.json', { mcpServers: entries }),
     toml: (entries) => void scratch.write('agent/loops/mcp.toml', tomlOf(entries)),
     log: (name) => serverLog(path.join(scratch.root, `${name}.jsonl`)),
-    async start({ tapline = true, args = [], ...rest } = {}) {
+    extension: (name, body) => scratch.write(`extensions/${name}.ts`, `export default (pi) => {\n${body}\n}\n`),
+    async start({ extensions = [TAPLINE], args = [], ...rest } = {}) {
       const pi = await startPi({
         scratch,
         model,
         ...rest,
-        args: [...(tapline ? ['-e', TAPLINE] : []), ...args],
+        args: [...extensions.flatMap((file) => ['-e', file]), ...args],
       })
       pis.push(pi)
       return pi

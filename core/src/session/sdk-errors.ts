@@ -21,8 +21,11 @@ export function sdkError(thrown: unknown): TaplineError {
   if (status !== undefined) return httpError(status, thrown)
   if (name === 'UnauthorizedError') return httpError(401, thrown)
   if (typeof code === 'number') {
+    // The maintenance line tells its own failures by codes, and puts them in front of a server's words.
     if (code === -32000 && message === 'MCP error -32000: Connection closed') return closed(thrown)
-    return new TaplineError('PROTOCOL', `The server answered with error ${code}: ${cleanText(String(message), 500)}`, {
+    if (code === -32001 && message === 'MCP error -32001: Request timed out') return timedOut(thrown)
+    const words = String(message).replace(`MCP error ${code}: `, '')
+    return new TaplineError('PROTOCOL', `The server answered with error ${code}: ${cleanText(words, 500)}`, {
       data: { code },
       cause: thrown,
     })
@@ -32,12 +35,17 @@ export function sdkError(thrown: unknown): TaplineError {
     case 'NOT_CONNECTED':
       return closed(thrown)
     case 'REQUEST_TIMEOUT':
-      return new TaplineError('REQUEST_TIMEOUT', 'The server did not answer in time.', { cause: thrown })
+      return timedOut(thrown)
     case 'METHOD_NOT_SUPPORTED_BY_PROTOCOL_VERSION':
       return new TaplineError('PROTOCOL', 'The server’s protocol revision does not have this method.', { cause: thrown })
     default:
+      if (message === 'Not connected') return closed(thrown)
       return new TaplineError('CONNECT_FAILED', cleanText(messageOf(thrown), 300), { cause: thrown })
   }
+}
+
+function timedOut(cause: unknown): TaplineError {
+  return new TaplineError('REQUEST_TIMEOUT', 'The server did not answer in time.', { cause })
 }
 
 function closed(cause: unknown): TaplineError {

@@ -55,6 +55,8 @@ export class Supervisor {
     if (this.closed) throw this.notConnected()
     this.start()
     this.#nap.wake()
+    // Whoever was told of the attempt may have closed the session at once.
+    if (this.closed) throw this.notConnected()
     await this.#waiting.wait(signal)
   }
 
@@ -110,7 +112,7 @@ export class Supervisor {
   async #supervise(): Promise<void> {
     while (!this.closed) {
       this.#used++
-      const error = await this.#attempt()
+      const { error, opened } = await this.#attempt()
       if (this.closed) return
       const dropped = this.#dropped
       this.#dropped = false
@@ -121,52 +123,53 @@ export class Supervisor {
       // Unasked, the first reopening comes at once; a server that loses every session uses up its attempts.
       if (dropped && this.#used <= 1) continue
       this.#reportOnce(error)
-      await this.#rest(error)
+      await this.#rest(error, opened)
     }
   }
 
-  /** Waits as the error demands, and says so in the status. */
-  async #rest(error: TaplineError): Promise<void> {
+  /** Waits as the error demands, and says so in the status. Whoever waits since a connection ended waits for the next one. */
+  async #rest(error: TaplineError, opened: boolean): Promise<void> {
     const { reconnect, name } = this.#server
+    const refuse = (why: TaplineError): void => (opened ? undefined : this.#waiting.refuse(why))
     const rest = { reason: error.message, attempt: this.#used, report: this.#status.report }
     if (error.code === 'AUTH_FAILED') {
       this.#set({ ...rest, state: 'auth_failed', attention: error.advice })
-      this.#waiting.refuse(error)
+      refuse(error)
       await this.#sleep()
       this.#used = 0
     } else if (this.#used >= reconnect.maxAttempts) {
       const exhausted = reconnect.maxAttempts === 1 ? error : exhaustedError(name, this.#used, error)
       this.#set({ ...rest, state: 'disconnected', reason: exhausted.message, attention: exhausted.advice })
       this.#reportOnce(exhausted)
-      this.#waiting.refuse(exhausted)
+      refuse(exhausted)
       await this.#sleep()
       // Somebody asked: one more attempt, not a whole new budget.
       this.#used = Math.min(this.#used, reconnect.maxAttempts - 1)
     } else {
       this.#set({ ...rest, state: 'reconnecting' })
-      this.#waiting.refuse(error)
+      refuse(error)
       await this.#sleep(backoffDelay(this.#used, reconnect))
     }
   }
 
-  /** Whoever was told of the status may have closed the session at once. */
+  /** Not when somebody waits, nor when whoever was told of the status closed the session at once. */
   async #sleep(ms?: number): Promise<void> {
-    if (!this.closed) await this.#nap.sleep(ms)
+    if (!this.closed && !this.#waiting.occupied) await this.#nap.sleep(ms)
   }
 
   /** Connects and stays until the connection ends; answers why it ended. */
-  async #attempt(): Promise<TaplineError> {
+  async #attempt(): Promise<{ readonly error: TaplineError; readonly opened: boolean }> {
     this.#set({ state: 'connecting', attempt: this.#used, report: this.#status.report })
-    if (this.closed) return this.notConnected()
+    if (this.closed) return { error: this.notConnected(), opened: false }
     let connection: Connection
     try {
       connection = await this.#open()
     } catch (thrown) {
-      return sdkError(thrown)
+      return { error: sdkError(thrown), opened: false }
     }
     if (this.closed) {
       await connection.close()
-      return this.notConnected()
+      return { error: this.notConnected(), opened: true }
     }
     const refund = setTimeout(() => {
       this.#used = 0
@@ -188,7 +191,7 @@ export class Supervisor {
     await connection.close()
     const ending = report.ending ?? 'the connection was closed'
     const detail = report.lastStderr ? `${ending} (stderr: ${report.lastStderr})` : ending
-    return new TaplineError('CONNECTION_CLOSED', detail, { server: this.#server.name })
+    return { error: new TaplineError('CONNECTION_CLOSED', detail, { server: this.#server.name }), opened: true }
   }
 
   async #open(): Promise<Connection> {

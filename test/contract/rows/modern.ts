@@ -1,6 +1,6 @@
 import { Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import type { Frame, Sdk } from '@tapline/core'
+import type { Frame, Sdk, Transport } from '@tapline/core'
 import type { MemoryTransport } from '@tapline/core/testing'
 import { describe, expect, it } from 'vitest'
 import { bench } from '../bench.ts'
@@ -16,18 +16,13 @@ class ModernServer {
 
   serve(pipe: MemoryTransport, listChanged = true): void {
     this.#pipe = pipe
-    const frames = this.frames
     // Sees each frame before the SDK does.
-    const heard = Object.create(pipe) as MemoryTransport
-    Object.defineProperty(heard, 'onmessage', {
-      set: (handler: MemoryTransport['onmessage']) => {
-        pipe.onmessage = (frame) => {
-          frames.push(frame)
-          handler?.(frame)
-        }
-      },
-    })
-    Object.defineProperty(heard, 'onclose', { set: (handler: () => void) => (pipe.onclose = handler) })
+    const heard: Transport = { start: () => pipe.start(), send: (frame) => pipe.send(frame), close: () => pipe.close() }
+    pipe.onmessage = (frame) => {
+      this.frames.push(frame)
+      heard.onmessage?.(frame)
+    }
+    pipe.onclose = () => heard.onclose?.()
     serveStdio(() => (this.server = this.#create(listChanged)), { legacy: 'reject', transport: heard as unknown as ServerPipe })
   }
 

@@ -1,13 +1,12 @@
 import { describe, it } from 'vitest'
 import type { Pi } from '../../drivers/pi.ts'
 import { groupAlive, processesNaming, waitUntil } from '../../drivers/processes.ts'
-import { connected, createStage, misbehaving } from '../stage.ts'
+import { connected, createStage, misbehaving, TAPLINE } from '../stage.ts'
 
 /** What the issue allows between the death of pi and that of its servers. */
 const GRACE_MS = 5_000
 
 const CRASH = `
-export default (pi) =>
   pi.registerCommand('throw', { handler: async () => void setImmediate(() => { throw new Error('on purpose') }) })`
 
 const deaths: Record<string, (pi: Pi) => unknown> = {
@@ -24,7 +23,7 @@ describe('the death of the real pi', () => {
     const [meek, stubborn] = [stage.log('meek'), stage.log('stubborn')]
     stage.json({ meek: misbehaving('--log', meek.path) })
     stage.toml({ stubborn: misbehaving('--log', stubborn.path, '--ignore-term', '--grandchild') })
-    const pi = await stage.start({ args: ['-e', stage.scratch.write('crash.ts', CRASH)] })
+    const pi = await stage.start({ extensions: [TAPLINE, stage.extension('crash', CRASH)] })
     await connected(pi, 'meek', 'stubborn')
     const groups = [...meek.pids(), ...stubborn.pids()]
     expect(groups.map(groupAlive)).toEqual([true, true])

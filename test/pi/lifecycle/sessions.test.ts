@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Pi } from '../../drivers/pi.ts'
 import { groupAlive, waitUntil } from '../../drivers/processes.ts'
-import { connected, createStage, misbehaving, PATIENCE_MS, type ServerLog, type Stage } from '../stage.ts'
+import { connected, createStage, misbehaving, PATIENCE_MS, type ServerLog, type Stage, TAPLINE } from '../stage.ts'
 import { booksOf, chatHolds, keysInChat, keysTold, startSource } from '../pushes/source.ts'
 
-const RELOAD = `
-export default (pi) => pi.registerCommand('again', { handler: async (_args, ctx) => void (await ctx.reload()) })`
+const RELOAD = `pi.registerCommand('again', { handler: async (_args, ctx) => void (await ctx.reload()) })`
 
 /** The processes of a server that still run, or whose group does. */
 const running = (log: ServerLog) => log.pids().filter((pid) => groupAlive(pid))
@@ -18,7 +17,7 @@ const ways: Record<string, (pi: Pi, first: string) => Promise<unknown>> = {
 }
 
 async function startedWith(stage: Stage): Promise<Pi> {
-  const pi = await stage.start({ args: ['-e', stage.scratch.write('reload.ts', RELOAD)] })
+  const pi = await stage.start({ extensions: [TAPLINE, stage.extension('reload', RELOAD)] })
   await connected(pi, 'raw', 'web')
   return pi
 }

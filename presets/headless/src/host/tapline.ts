@@ -56,6 +56,8 @@ export interface Tapline {
   readonly diagnostics: readonly Diagnostic[]
   /** Project files that are not used because nobody was asked about them. */
   readonly questions: readonly TrustQuestion[]
+  /** False when mcp.json forbids to activate codemode for its servers. */
+  readonly autoEnableCodemode: boolean
   server(name: string): Server | undefined
   /** Begins to connect the enabled servers, in the background. */
   start(): void
@@ -98,6 +100,7 @@ class RunningTapline implements Tapline {
   readonly diagnostics: readonly Diagnostic[]
   servers: readonly Server[] = []
   questions: readonly TrustQuestion[] = []
+  autoEnableCodemode = true
   readonly #options: TaplineOptions
   readonly #settingsQuestions: readonly TrustQuestion[]
   readonly #eras
@@ -159,6 +162,7 @@ class RunningTapline implements Tapline {
     if (this.#closed) return
     const state = await readConfiguration(this.kernel, this.#options)
     this.questions = [...this.#settingsQuestions, ...state.questions]
+    this.autoEnableCodemode = state.autoEnableCodemode !== false
     for (const diagnostic of state.diagnostics) {
       if (this.#told.has(diagnostic.message)) continue
       this.#told.add(diagnostic.message)
@@ -187,7 +191,10 @@ class RunningTapline implements Tapline {
       info: this.#options.info,
       cwd: this.#options.paths.cwd,
       onNotification: (server, frame) => this.#receive(server, frame),
-      onChange: (server) => this.#options.onServer?.(server),
+      onChange: (server) => {
+        this.#notePushStream(server)
+        this.#options.onServer?.(server)
+      },
       onError: (error) => this.#fail(spec, error),
     })
   }
@@ -198,6 +205,15 @@ class RunningTapline implements Tapline {
   }
 
   /** Said, but not kept: the server's own status says how it is now. */
+  /** Said once, and a warning only where somebody asked for this server's pushes. */
+  #notePushStream({ spec, session }: Server): void {
+    if (session.status.report.pushStream !== 'none' || this.#told.has(`stream ${spec.name}`)) return
+    this.#told.add(`stream ${spec.name}`)
+    const severity = Object.keys(spec.push).length > 0 ? 'warning' : 'info'
+    const message = `server "${spec.name}" offers no server-push stream: its tools work, notifications do not arrive.`
+    this.#tell({ severity, message, server: spec.name })
+  }
+
   #fail(spec: ServerSpec, error: TaplineError): void {
     this.pipeline.book(spec.name).lastError = error.message
     const retrying =

@@ -3,7 +3,7 @@ import type { Diagnostic } from '@tapline/core'
 
 const GATHER_MS = 250
 
-/** Messages to the person, gathered so that a start with several problems is one message. */
+/** Messages to the person, gathered so that a start with several problems is one message. What is merely worth knowing is left to `/mcp`. */
 export interface Notices {
   say(diagnostic: Diagnostic): void
 }
@@ -19,16 +19,15 @@ export function createNotices(ctx: ExtensionContext): Notices {
     gathered = []
     const lines = shown.map(({ message }) => message)
     const text = lines.length === 1 ? lines[0] : `MCP needs attention:\n${lines.map((line) => `  ${line}`).join('\n')}`
-    const severity = shown.some((diagnostic) => diagnostic.severity !== 'info') ? 'warning' : 'info'
     try {
-      ctx.ui.notify(text as string, severity)
+      ctx.ui.notify(text as string, 'warning')
     } catch {
       // The session has ended: nobody is there to read it.
     }
   }
   return {
     say: (diagnostic) => {
-      if (said.has(diagnostic.message)) return
+      if (diagnostic.severity === 'info' || said.has(diagnostic.message)) return
       said.add(diagnostic.message)
       gathered.push(diagnostic)
       timer ??= setTimeout(show, GATHER_MS)

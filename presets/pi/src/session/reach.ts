@@ -1,6 +1,6 @@
 import type { ExtensionAPI } from '@earendil-works/pi-coding-agent'
 import type { Exposure, ServerSpec } from '@tapline/core'
-import type { Server } from '@tapline/headless'
+import type { Server, Tapline } from '@tapline/headless'
 import type { Notices } from './notices.ts'
 
 /** The name under which codemode and tool search know a server's tools. */
@@ -14,10 +14,10 @@ export function exposuresOf(spec: ServerSpec): ReadonlySet<Exposure> {
 }
 
 /** Activates `codemode` and `tool_search` where servers have tools that only those reach (pi's docs/mcp.md). */
-export function activateReachingTools(pi: ExtensionAPI, servers: readonly Server[], notices: Notices): void {
+export function activateReachingTools(pi: ExtensionAPI, { servers, autoEnableCodemode }: Tapline, notices: Notices): void {
   const exposures = new Set(servers.filter(({ spec }) => spec.enabled).flatMap(({ spec }) => [...exposuresOf(spec)]))
-  const needed = [...(exposures.has('codemode') ? ['codemode'] : []), ...(exposures.has('deferred') ? ['tool_search'] : [])]
-  if (needed.length === 0) return
+  const needed = [...(exposures.has('codemode') && autoEnableCodemode ? ['codemode'] : []), ...(exposures.has('deferred') ? ['tool_search'] : [])]
+  if (!exposures.has('codemode') && !exposures.has('deferred')) return
   const reaching = new Set(pi.getAllTools().filter((tool) => tool.reachesTools).map(({ name }) => name))
   const active = pi.getActiveTools()
   const added = needed.filter((name) => reaching.has(name) && !active.includes(name))

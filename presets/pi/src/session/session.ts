@@ -109,7 +109,7 @@ class RunningSession implements PiSession {
     if (this.#closed) return tapline.close()
     this.#tapline = tapline
     this.#toolbox.use(tapline)
-    activateReachingTools(this.#pi, tapline.servers, this.#notices)
+    activateReachingTools(this.#pi, tapline, this.#notices)
     this.#footer.show(tapline.servers)
     tapline.start()
   }
@@ -156,7 +156,7 @@ class RunningSession implements PiSession {
   async serversRegistered(): Promise<void> {
     if (!this.#tapline) return
     await this.#tapline.reload()
-    activateReachingTools(this.#pi, this.#tapline.servers, this.#notices)
+    activateReachingTools(this.#pi, this.#tapline, this.#notices)
     this.#footer.show(this.#tapline.servers)
     this.#toolbox.changed()
   }

@@ -161,7 +161,7 @@ class SessionToolbox implements Toolbox {
     clearTimeout(timer)
     if (this.#closed) return
     if (outcome === 'late') {
-      this.#options.notices.say({ severity: 'info', message: 'MCP servers are still connecting; their tools become available once connected.' })
+      this.#options.notices.say({ severity: 'warning', message: 'MCP servers are still connecting; their tools become available once connected.' })
     }
     this.#directKnown = true
     this.#waiting = undefined

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { servers, startHttpFixture } from '../../drivers/fixtures.ts'
+import { processesNaming, waitUntil } from '../../drivers/processes.ts'
+import { createScratch } from '../../drivers/scratch.ts'
+import type { Scratch } from '../../drivers/scratch.ts'
+import { runTapline, startTapline, stdioEntry } from '../tapline.ts'
+import type { Ran, RunOptions } from '../tapline.ts'
+
+function configured(scratch: Scratch): (args: string[], options?: Partial<RunOptions>) => Promise<Ran> {
+  scratch.write('agent/mcp.json', {
+    mcpServers: {
+      fixture: stdioEntry(servers.misbehaving, '--log', `${scratch.root}/log.jsonl`),
+      'two-parts': stdioEntry(servers.notify),
+      dead: { command: 'no-such-command-of-any-machine' },
+      off: { command: 'node', enabled: false },
+      typo: { comand: 'node' },
+    },
+  })
+  return (args, options) => runTapline(['call', ...args], { scratch, ...options })
+}
+
+describe('tapline call', () => {
+  it('prints the result and ends with 0, or with 1 when the tool says that it failed', async () => {
+    await using scratch = createScratch()
+    const call = configured(scratch)
+    const echo = await call(['fixture', 'echo', '{ "text": "grüezi" }', '--json'])
+    expect(echo).toMatchObject({ code: 0, stderr: '', stdout: '{"content":[{"type":"text","text":"grüezi"}]}\n' })
+    const pretty = await call(['fixture', 'structured', '{ "value": 7 }'])
+    expect(pretty.json()).toMatchObject({ structuredContent: { value: 7 } })
+    expect(pretty.stdout).toMatch(/^\{\n {2}"content"/)
+    const failed = await call(['fixture', 'fail'])
+    expect([failed.code, failed.stderr]).toEqual([1, ''])
+    expect(failed.json()).toMatchObject({ isError: true, content: [{ text: 'This tool always fails.' }] })
+  })
+
+  it('takes the arguments from standard input', async () => {
+    await using scratch = createScratch()
+    const call = configured(scratch)
+    const echo = await call(['fixture', 'echo', '-'], { input: '{ "text": "from stdin" }\n' })
+    expect(echo.code).toBe(0)
+    expect(echo.json().content).toEqual([{ type: 'text', text: 'from stdin' }])
+    expect(await call(['fixture', 'echo', '-'], { input: 'text' })).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it('knows servers by - and _ alike, and tools by the name that pi gives them', async () => {
+    await using scratch = createScratch()
+    const call = configured(scratch)
+    for (const args of [
+      ['two_parts', 'demo_status'],
+      ['two-parts', 'mcp__two-parts__demo_status'],
+    ]) {
+      expect(await call(args)).toMatchObject({ code: 0, stdout: expect.stringContaining('beats sent') })
+    }
+  })
+
+  it('hands on what the server says of a call, over HTTP and in the new revision too', async () => {
+    await using scratch = createScratch()
+    await using remote = await startHttpFixture(servers.modern, ['--http'])
+    scratch.write('agent/mcp.json', { mcpServers: { remote: { url: remote.url } } })
+    const add = await runTapline(['call', 'remote', 'add', '{ "a": 1, "b": 2 }'], { scratch })
+    expect([add.code, add.json().content]).toEqual([0, [{ type: 'text', text: '3' }]])
+  })
+
+  it.each([
+    [['fixture', 'bad'], /These arguments never please/],
+    [['fixture', 'crash'], /exited with code 1[^]*crashing on purpose|crashing on purpose[^]*exited with code 1/],
+    [['fixture', 'nothing'], /Server "fixture" has no tool "nothing"\. It has: .*echo/],
+    [['dead', 'echo'], /no-such-command-of-any-machine: command not found/],
+    [['off', 'echo'], /Server "off" is disabled in .*mcp\.json/],
+    [['typo', 'echo'], /mcp server 'typo' failed: /],
+    [['nobody', 'echo'], /No server is named "nobody"\. Configured: fixture, two-parts, dead, off\./],
+    [['fixture', 'echo', '{'], /The arguments are not JSON/],
+    [['fixture', 'echo', '[1]'], /must be a JSON object/],
+    [['fixture'], /Usage: tapline call <server> <tool> \[json\]/],
+  ] as const)('ends with 2 and a sentence for %j', async (args, sentence) => {
+    await using scratch = createScratch()
+    const ran = await configured(scratch)([...args])
+    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(sentence) })
+    expect(ran.stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('is cancelled by an interrupt, and says so to the server', async () => {
+    await using scratch = createScratch()
+    configured(scratch)
+    const log = (): string => readFileSync(`${scratch.root}/log.jsonl`, 'utf8')
+    const running = startTapline(['call', 'fixture', 'slow', '{ "ms": 60000 }'], { scratch })
+    await waitUntil(() => processesNaming(scratch.root).length > 1 && log().includes('"tools/call"'))
+    running.child.kill('SIGINT')
+    expect(await running.exited).toEqual({ code: 130, signal: null })
+    expect(log()).toContain('"notifications/cancelled"')
+    expect(running.stdout).toBe('')
+    await waitUntil(() => processesNaming(scratch.root).length === 0)
+  })
+
+  it('is cancelled while it connects, too', async () => {
+    await using scratch = createScratch()
+    const silent = stdioEntry(servers.misbehaving, '--silent', '--log', `${scratch.root}/log.jsonl`)
+    scratch.write('agent/mcp.json', { mcpServers: { silent } })
+    const running = startTapline(['call', 'silent', 'echo'], { scratch })
+    await waitUntil(() => readFileSync(`${scratch.root}/log.jsonl`, 'utf8').includes('"message"'))
+    running.child.kill('SIGINT')
+    expect(await running.exited).toEqual({ code: 130, signal: null })
+    await waitUntil(() => processesNaming(scratch.root).length === 0)
+  })
+})
