@@ -44,7 +44,14 @@ export interface Ran extends Exit {
 
 /** Starts the command in the environment of a scratch directory. */
 export function startTapline(args: readonly string[], options: RunOptions): Running {
-  const { scratch, cwd = scratch.project, env = {}, input, script = TAPLINE, node = process.execPath } = options
+  const {
+    scratch,
+    cwd = scratch.project,
+    env = {},
+    input,
+    script = TAPLINE,
+    node = process.execPath,
+  } = options
   const child = spawn(node, [script, ...args], {
     cwd,
     env: isolatedEnv(scratch, env),
@@ -82,7 +89,11 @@ export function startTapline(args: readonly string[], options: RunOptions): Runn
       const early = exited.then(({ code }) => {
         throw new Error(`tapline ended with ${code} after ${text.stdout}${text.stderr}`)
       })
-      return within(Promise.race([found.promise, early]), ms, () => `${count} lines; there are: ${text.stdout}${text.stderr}`).finally(() => watchers.delete(look))
+      return within(
+        Promise.race([found.promise, early]),
+        ms,
+        () => `${count} lines; there are: ${text.stdout}${text.stderr}`,
+      ).finally(() => watchers.delete(look))
     },
   }
 }
@@ -90,9 +101,11 @@ export function startTapline(args: readonly string[], options: RunOptions): Runn
 /** Runs the command to its end. */
 export async function runTapline(args: readonly string[], options: RunOptions): Promise<Ran> {
   const running = startTapline(args, options)
-  const exit = await within(running.exited, 60_000, () => `tapline ${args.join(' ')} to end: ${running.stderr}`).finally(
-    () => running.child.kill('SIGKILL'),
-  )
+  const exit = await within(
+    running.exited,
+    60_000,
+    () => `tapline ${args.join(' ')} to end: ${running.stderr}`,
+  ).finally(() => running.child.kill('SIGKILL'))
   const { stdout, stderr } = running
   return { ...exit, stdout, stderr, json: () => JSON.parse(stdout) as Parsed }
 }

@@ -8,7 +8,8 @@ export interface Footer {
 
 /** Keeps pi's footer true: how many servers are connected, connecting or down. */
 export function createFooter(ctx: ExtensionContext): Footer {
-  let shown: string | undefined
+  // Not yet known: what an earlier session showed may still be there.
+  let shown: string | undefined | null = null
   return {
     show: (servers) => {
       const text = footerText(servers)

@@ -32,7 +32,11 @@ export function activateReachingTools(pi: ExtensionAPI, { servers, autoEnableCod
 
 /** The servers that must have settled before this call runs. */
 export function serversToWaitFor(pi: ExtensionAPI, servers: readonly Server[], name: string, input: Record<string, unknown>): readonly Server[] {
-  const waiting = servers.filter(({ session, listed }) => session.status.state !== 'connected' || !listed)
+  const waiting = servers.filter(({ session, listed }) => {
+    const { state } = session.status
+    // One that is down is not waited for: it would hold up every script.
+    return state === 'pending' || state === 'connecting' || (state === 'connected' && !listed)
+  })
   if (waiting.length === 0) return []
   const reach = pi.getAllTools().find((tool) => tool.name === name)?.reachesTools?.(input)
   if (reach === undefined) return []

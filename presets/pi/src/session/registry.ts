@@ -10,6 +10,8 @@ type Call = (name: string, ...call: Parameters<ToolDefinition['execute']>) => Re
 export interface Registry {
   /** Whether a tool that is not Tapline's has this name. */
   taken(name: string): boolean
+  /** Whether that tool belongs to another extension, and not to pi itself. */
+  takenByExtension(name: string): boolean
   /** Registers what is new or different, in order, and hides what is gone: pi cannot forget a tool. */
   apply(tools: readonly ToolSpec[], instructionsOf: (server: string) => string | undefined): void
   /** The definitions as they were last registered. */
@@ -22,7 +24,8 @@ export function createRegistry(pi: ExtensionAPI, cachedNames: ReadonlySet<string
   for (const definition of readCached()) {
     if (cachedNames.has(definition.name)) registered.set(definition.name, { definition, signature: JSON.stringify(definition), hidden: false })
   }
-  const others = new Set(pi.getAllTools().map(({ name }) => name).filter((name) => !cachedNames.has(name)))
+  const others = new Map(pi.getAllTools().map(({ name, sourceInfo }) => [name, sourceInfo.source]))
+  for (const name of cachedNames) others.delete(name)
 
   const register = (definition: CachedTool, hidden: boolean): void => {
     const shown = hidden ? { ...definition, exposure: 'hidden' as const } : definition
@@ -31,6 +34,7 @@ export function createRegistry(pi: ExtensionAPI, cachedNames: ReadonlySet<string
   }
   return {
     taken: (name) => others.has(name) && !registered.has(name),
+    takenByExtension: (name) => (others.get(name) ?? 'builtin') !== 'builtin',
     apply: (tools, instructionsOf) => {
       const kept = new Set<string>()
       for (const spec of tools) {

@@ -1,7 +1,7 @@
 import type { ExtensionAPI, ToolDefinition } from '@earendil-works/pi-coding-agent'
-import { isTaplineError, type Progress, type ToolSpec } from '@tapline/core'
+import { cleanText, isTaplineError, type Progress, type ToolSpec } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
-import { saveOutput, toModelResult } from '@tapline/tools'
+import { saveOutput, toModelResult, toolName } from '@tapline/tools'
 import type { Notices } from './notices.ts'
 import { exposuresOf } from './reach.ts'
 import { createRegistry, type Registry } from './registry.ts'
@@ -98,10 +98,12 @@ class SessionToolbox implements Toolbox {
     if (this.#applied && this.#directKnown && tapline.settings.apply === 'next-session') return this.#remember()
     const { tools, diagnostics } = tapline.catalogue.list()
     this.problems = diagnostics.map(({ message }) => message)
+    for (const spec of tools) this.#sayRenamed(spec)
     for (const message of this.problems) this.#options.notices.say({ severity: 'warning', message })
     // With a cold cache the direct tools come all at once, so that their order does not depend on who was faster.
     const shown = this.#directKnown ? tools : tools.filter(({ exposure }) => exposure !== 'direct')
     this.#specs = new Map(shown.map((spec) => [spec.name, spec]))
+    for (const spec of shown) this.#tellName(spec)
     this.#registry.apply(shown, (server) => tapline.server(server)?.session.status.instructions ?? this.#memory?.instructionsOf(server))
     this.#applied = true
     this.#remember()
@@ -146,6 +148,22 @@ class SessionToolbox implements Toolbox {
     this.#closed = true
     clearTimeout(this.#timer)
     await this.#memory?.close()
+  }
+
+  /** A person who looks for a tool by the name that its dialect gives it finds another extension's under it. */
+  #tellName({ name, server, serverTool }: ToolSpec): void {
+    const usual = toolName(server.naming, server.name, serverTool.name, () => false)
+    if (usual === name || !this.#registry.takenByExtension(usual)) return
+    const what = `Tool "${cleanText(serverTool.name, 100)}" of server "${server.name}" is called "${name}" here`
+    this.#options.notices.say({ severity: 'info', message: `${what}: another extension has a tool named "${usual}".` })
+  }
+
+  /** Another extension's tool keeps its name; ours is told apart, and the person is told. */
+  #sayRenamed({ name, server, serverTool }: ToolSpec): void {
+    const plain = toolName(server.naming, server.name, serverTool.name, () => false)
+    if (name === plain || !this.#registry.taken(plain)) return
+    const message = `tool "${serverTool.name}" of server "${server.name}" is called "${name}": another extension has a tool named "${plain}".`
+    this.#options.notices.say({ severity: 'warning', message })
   }
 
   #remember(): void {
