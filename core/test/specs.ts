@@ -37,7 +37,14 @@ export function connectRequest(server: ServerSpec = serverSpec()): ConnectReques
 
 /** A custom notification. */
 export function rawNotification(overrides: Partial<RawNotification> = {}): RawNotification {
-  return { kind: 'raw', server: 'builds', method: 'notifications/build', params: {}, receivedAt: 0, ...overrides }
+  return {
+    kind: 'raw',
+    server: 'builds',
+    method: 'notifications/build',
+    params: {},
+    receivedAt: 0,
+    ...overrides,
+  }
 }
 
 /** An event on its way to a sink. */

@@ -101,9 +101,13 @@ export function bench(sdk: Sdk, options: BenchOptions = {}): Bench {
     onError: (error) => errors.push(error),
   })
   const until = (holds: () => boolean): Promise<void> =>
-    vi.waitFor(() => {
-      if (!holds()) throw new Error(`still waiting; states: ${statuses.map(({ state }) => state).join(' ')}`)
-    }, { timeout: 10_000, interval: 2 })
+    vi.waitFor(
+      () => {
+        if (!holds())
+          throw new Error(`still waiting; states: ${statuses.map(({ state }) => state).join(' ')}`)
+      },
+      { timeout: 10_000, interval: 2 },
+    )
   const made: Bench = {
     session,
     servers,
@@ -141,8 +145,15 @@ function overheard(sdk: Sdk, entered: Frame[]): Sdk {
         connect: (transport: Transport, how: Parameters<typeof client.connect>[1]) => {
           let handler: Transport['onmessage']
           Object.defineProperty(transport, 'onmessage', {
-            get: () => handler && ((frame: Frame, extra?: unknown) => void (entered.push(frame), handler?.(frame, extra))),
-            set: (next: Transport['onmessage']) => (handler = next),
+            get: () =>
+              handler &&
+              ((frame: Frame, extra?: unknown) => {
+                entered.push(frame)
+                handler?.(frame, extra)
+              }),
+            set: (next: Transport['onmessage']) => {
+              handler = next
+            },
           })
           return client.connect(transport, how)
         },

@@ -93,9 +93,13 @@ const MANNERS: Script = {
       instructions: 'Ask politely.',
     }),
   ping: (server, request) => server.answer(request, {}),
-  'tools/list': (server, request) => server.answer(request, { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] }),
+  'tools/list': (server, request) =>
+    server.answer(request, { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] }),
   'tools/call': (server, request) => {
-    const { name, arguments: args } = request.params as { readonly name: string; readonly arguments: { readonly text?: string } }
+    const { name, arguments: args } = request.params as {
+      readonly name: string
+      readonly arguments: { readonly text?: string }
+    }
     if (name === 'echo') server.answer(request, text(args.text ?? ''))
     else if (name !== 'silent') server.refuse(request, -32602, 'These arguments never please.')
   },

@@ -39,9 +39,11 @@ export const sdkV1: Sdk = {
       },
       request: send,
       callTool: async (params, limits) => (await send('tools/call', params, limits)) as CallToolResult,
-      listTools: async (cursor, limits) => (await send('tools/list', cursor === undefined ? undefined : { cursor }, limits)) as ToolPage,
+      listTools: async (cursor, limits) =>
+        (await send('tools/list', cursor === undefined ? undefined : { cursor }, limits)) as ToolPage,
       listen: () => Promise.reject(new TaplineError('PROTOCOL', 'Legacy servers have no listen streams.')),
-      notify: (method, params) => client.notification({ method, ...(params ? { params: { ...params } } : {}) }),
+      notify: (method, params) =>
+        client.notification({ method, ...(params ? { params: { ...params } } : {}) }),
       close: () => client.close(),
     }
   },

@@ -17,16 +17,17 @@ export interface Registry extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Variables by which npm finds its way out of this machine. */
-const NETWORK =
-  /^(https?_proxy|all_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_(https?-?_?proxy|cafile|ca))$/i
+/** Variables and settings by which npm finds its way out of this machine. */
+const NETWORK = /^(https?_proxy|all_proxy|node_extra_ca_certs|ssl_cert_(file|dir))$/i
+const SETTINGS = ['cache', 'cafile', 'https-proxy', 'proxy', 'strict-ssl'] as const
 
 /**
  * Serves these tarballs, as `npm pack` makes them, under the names in their manifests. Whoever asks for anything
  * else is sent on to the registry that this machine is configured for, whose cache is shared.
  */
 export async function startRegistry(tarballs: readonly string[]): Promise<Registry> {
-  const [upstream, cache] = await Promise.all([npmConfig('registry'), npmConfig('cache')])
+  const config = await npmConfig()
+  const upstream = String(config['registry'])
   const files = new Map(tarballs.map((file) => [path.basename(file), readFileSync(file)]))
   const manifests = tarballs.map((file) => ({ file: path.basename(file), manifest: manifestOf(file) }))
   const served = new Set<string>()
@@ -67,27 +68,36 @@ export async function startRegistry(tarballs: readonly string[]): Promise<Regist
     server.closeAllConnections()
     await new Promise((closed) => server.close(closed))
   }
-  const network = Object.entries(process.env).filter(([name]) => NETWORK.test(name)) as [string, string][]
-  const direct = [process.env['no_proxy'] ?? process.env['NO_PROXY'], '127.0.0.1'].filter(Boolean).join(',')
   return {
     url,
-    env: {
-      ...Object.fromEntries(network),
-      no_proxy: direct,
-      npm_config_registry: url,
-      npm_config_cache: cache,
-      npm_config_prefer_offline: 'true',
-      npm_config_update_notifier: 'false',
-    },
+    env: { ...networkEnv(config), npm_config_registry: url },
     served,
     close,
     [Symbol.asyncDispose]: close,
   }
 }
 
-async function npmConfig(key: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('npm', ['config', 'get', key], { timeout: 30_000 })
-  return stdout.trim()
+function networkEnv(config: Awaited<ReturnType<typeof npmConfig>>): Record<string, string> {
+  const variables = Object.entries(process.env).filter(([name]) => NETWORK.test(name)) as [string, string][]
+  const settings = SETTINGS.flatMap((name) => {
+    const value = config[name]
+    const isSet = typeof value === 'string' || typeof value === 'boolean'
+    return isSet ? [[`npm_config_${name.replaceAll('-', '_')}`, String(value)] as const] : []
+  })
+  const direct = [config['noproxy']].flat().filter((host) => typeof host === 'string' && host !== '')
+  return {
+    ...Object.fromEntries([...variables, ...settings]),
+    npm_config_noproxy: [...direct, '127.0.0.1'].join(','),
+    npm_config_prefer_offline: 'true',
+    npm_config_update_notifier: 'false',
+  }
+}
+
+async function npmConfig(): Promise<Readonly<Record<string, unknown>>> {
+  const { stdout } = await promisify(execFile)('npm', ['config', 'list', '--long', '--json'], {
+    timeout: 30_000,
+  })
+  return JSON.parse(stdout)
 }
 
 function manifestOf(tarball: string): { readonly name: string; readonly version: string } {

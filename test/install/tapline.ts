@@ -107,7 +107,7 @@ export async function runTapline(args: readonly string[], options: RunOptions): 
     () => `tapline ${args.join(' ')} to end: ${running.stderr}`,
   ).finally(() => running.child.kill('SIGKILL'))
   const { stdout, stderr } = running
-  return { ...exit, stdout, stderr, json: () => JSON.parse(stdout) as Parsed }
+  return { ...exit, stdout, stderr, json: () => JSON.parse(stdout) }
 }
 
 /** An entry of mcp.json for a script that Node runs. */

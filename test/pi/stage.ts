@@ -134,7 +134,7 @@ export async function serversShow(pi: Pi, ...lines: readonly RegExp[]): Promise<
   let shown = ''
   const look = async () => {
     shown = (await pi.command('/mcp')).find((notice) => /^(MCP servers|No MCP)/.test(notice)) ?? ''
-    return lines.every((line) => line.test(shown)) && shown
+    return lines.every((line) => line.test(shown)) ? shown : undefined
   }
   return waitUntil(look, PATIENCE_MS, () => `${lines.join(' and ')} in ${shown}; stderr: ${pi.stderr}`)
 }

@@ -59,7 +59,7 @@ export function guardHook(hook: Hook<unknown[], unknown>, name: HookName, policy
                 }),
               )
             }
-      return { ...tap, fn: guarded as typeof tap.fn }
+      return { ...tap, fn: guarded }
     },
   })
 }

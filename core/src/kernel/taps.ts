@@ -28,7 +28,7 @@ export function tapsFor(hooks: Hooks, plugin: string, active: () => boolean): Ta
       observe: (fn) => view(hooks.observe, 'observe').tap({}, fn),
     },
     registerTool: sync(hooks.registerTool, 'registerTool'),
-  } as Taps
+  }
 }
 
 type TapFn = (options: TapOptions, fn: unknown) => void

@@ -65,7 +65,7 @@ async function attempt(options: ConnectionOptions, knownLegacy: boolean, phase =
   const progress = new ProgressBook()
   let closed = (): void => undefined
   const whenClosed = new Promise<void>((resolve) => (closed = resolve))
-  let era: Era | undefined
+  let era = undefined as Era | undefined
   const tapped = tapTransport(transport, {
     onFrame: (frame) => {
       if (frame.method === undefined || frame.id !== undefined) return false

@@ -4,6 +4,8 @@ import type { Connection } from './connection.ts'
 
 const RELISTEN = { initialMs: 500, maxMs: 30_000 }
 const LISTEN_TIMEOUT_MS = 30_000
+/** A stream that ends sooner counts as a failure: listening again at once would only repeat it. */
+const LASTED_MS = 5_000
 
 /**
  * Keeps a `subscriptions/listen` stream open on a modern connection until it closes. After every
@@ -20,9 +22,10 @@ export function keepListening(connection: Connection, onResumed: () => void): ()
     for (let round = 0; !stop.signal.aborted; round++) {
       try {
         const stream = await connection.client.listen(filter, { signal: stop.signal, timeoutMs: LISTEN_TIMEOUT_MS })
-        failures = 0
+        const openedAt = performance.now()
         if (round > 0) onResumed()
         if ((await stream.closed) === 'local') return
+        failures = performance.now() - openedAt < LASTED_MS ? failures + 1 : 0
       } catch {
         failures++
       }

@@ -82,11 +82,11 @@ function createClient(module: SdkModule, options: ClientOptions): SdkClient {
         // One bad tool fails the SDK's check of the whole page; which one it is, is for others to find.
         if ((thrown as { code?: unknown }).code !== 'INVALID_RESULT') throw sdkError(thrown)
         const request = { method: 'tools/list', ...(params ? { params } : {}) }
-        return (await guard(client.request(request as never, PASS_THROUGH as never, options))) as unknown as ToolPage
+        return await guard(client.request(request as never, PASS_THROUGH as never, options))
       }
     },
     listen: (filter, { signal, timeoutMs }): Promise<Listening> => guard(client.listen({ ...filter }, requestOptions(signal, timeoutMs))),
-    notify: (method, params) => guard(client.notification({ method, ...(params ? { params } : {}) } as never)),
+    notify: (method, params) => guard(client.notification({ method, ...(params ? { params } : {}) })),
     close: () => client.close(),
   }
 }

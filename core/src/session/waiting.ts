@@ -37,10 +37,10 @@ export class WaitingRoom {
   }
 
   admit(): void {
-    for (const waiter of [...this.#waiters]) waiter.resolve()
+    for (const waiter of this.#waiters) waiter.resolve()
   }
 
   refuse(error: TaplineError): void {
-    for (const waiter of [...this.#waiters]) waiter.reject(error)
+    for (const waiter of this.#waiters) waiter.reject(error)
   }
 }

@@ -57,7 +57,16 @@ export async function ask({ hooks }: Pick<Kernel, 'hooks'>, hook: HookName): Pro
 /** Shows one event to every observer. */
 export function show({ hooks }: Pick<Kernel, 'hooks'>): Promise<void> {
   const { traceId, server, method, key, summary } = trigger()
-  return hooks.observe.promise({ ts: 0, traceId, server, method, key, summary, policy: 'log', state: 'delivered' })
+  return hooks.observe.promise({
+    ts: 0,
+    traceId,
+    server,
+    method,
+    key,
+    summary,
+    policy: 'log',
+    state: 'delivered',
+  })
 }
 
 async function askSinks(hooks: Hooks): Promise<unknown[]> {

@@ -14,7 +14,13 @@ const SCRIPT = `
 
 async function start(...flags: readonly string[]): Promise<string> {
   const kernel = new URL('./codegen-entry.ts', import.meta.url).href
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, '--input-type=module', '-e', SCRIPT, kernel])
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...flags,
+    '--input-type=module',
+    '-e',
+    SCRIPT,
+    kernel,
+  ])
   return stdout.trim()
 }
 

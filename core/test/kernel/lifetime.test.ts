@@ -10,13 +10,23 @@ describe('a plugin is left out with one report', () => {
     ['is a number', 42, 'PLUGIN_INVALID', 'got number'],
     ['is undefined', undefined, 'PLUGIN_INVALID', 'got undefined'],
     ['is null', null, 'PLUGIN_INVALID', 'got null'],
-    ['is a function', () => ({ name: 'late', api: 1, setup: () => undefined }), 'PLUGIN_INVALID', 'got function'],
+    [
+      'is a function',
+      () => ({ name: 'late', api: 1, setup: () => undefined }),
+      'PLUGIN_INVALID',
+      'got function',
+    ],
     ['has no name', { api: 1, setup: () => undefined }, 'PLUGIN_INVALID', 'an object with api, setup'],
     ['has an empty name', { name: '', api: 1, setup: () => undefined }, 'PLUGIN_INVALID', 'an object with'],
     ['has no setup', { name: 'x', api: 1 }, 'PLUGIN_INVALID', 'an object with name, api'],
     ['is for another interface', BAD_PLUGINS['wrong api'], 'PLUGIN_API', 'plugin interface 99, this is 1'],
     ['has no interface', { name: 'x', setup: () => undefined }, 'PLUGIN_API', 'plugin interface undefined'],
-    ['takes a name that is taken', duplicatePlugin('good'), 'PLUGIN_DUPLICATE', 'A second plugin named "good"'],
+    [
+      'takes a name that is taken',
+      duplicatePlugin('good'),
+      'PLUGIN_DUPLICATE',
+      'A second plugin named "good"',
+    ],
     ['throws in its setup', throwingSetup, 'PLUGIN_SETUP', 'this setup throws'],
   ])('when it %s', async (_what, bad, code, words) => {
     const { kernel, reports } = await testKernel([goodPlugin(), bad])
@@ -46,9 +56,12 @@ describe('a setup that fails after it has tapped', () => {
   })
 
   it.each<[string, () => Promise<void> | void]>([
-    ['throws', () => {
-      throw new Error('no')
-    }],
+    [
+      'throws',
+      () => {
+        throw new Error('no')
+      },
+    ],
     ['rejects', () => Promise.reject(new Error('no'))],
   ])('leaves no tap active when it %s', async (_how, end) => {
     const called: string[] = []
@@ -67,11 +80,17 @@ describe('a setup that fails after it has tapped', () => {
     vi.useFakeTimers()
     const called: string[] = []
     let answer: (dispose: Dispose) => void = () => undefined
-    const slow: Plugin = { name: 'slow', api: 1, setup: () => new Promise<Dispose>((resolve) => (answer = resolve)) }
+    const slow: Plugin = {
+      name: 'slow',
+      api: 1,
+      setup: () => new Promise<Dispose>((resolve) => (answer = resolve)),
+    }
     const made = testKernel([slow, goodPlugin()])
     await vi.advanceTimersByTimeAsync(10_000)
     const { kernel, reports } = await made
-    expect(reports).toMatchObject([{ code: 'PLUGIN_SETUP', message: expect.stringContaining('no answer within 10 s') }])
+    expect(reports).toMatchObject([
+      { code: 'PLUGIN_SETUP', message: expect.stringContaining('no answer within 10 s') },
+    ])
     expect(kernel.plugins).toEqual(['good'])
     answer(() => void called.push('disposed'))
     await vi.advanceTimersByTimeAsync(0)
@@ -94,7 +113,11 @@ describe('a setup that fails after it has tapped', () => {
 })
 
 describe('dispose', () => {
-  const ending = (name: string, ended: string[], dispose: () => Promise<void> | void = () => undefined): Plugin => ({
+  const ending = (
+    name: string,
+    ended: string[],
+    dispose: () => Promise<void> | void = () => undefined,
+  ): Plugin => ({
     name,
     api: 1,
     setup({ hooks }) {
@@ -124,7 +147,11 @@ describe('dispose', () => {
     expect(ended).toEqual(['d', 'd has ended', 'c', 'b', 'a'])
     expect(reports).toMatchObject([
       { code: 'PLUGIN_DISPOSE', place: { plugin: 'c' }, message: 'Plugin "c" did not end cleanly: stuck' },
-      { code: 'PLUGIN_DISPOSE', place: { plugin: 'b' }, message: 'Plugin "b" did not end cleanly: still open' },
+      {
+        code: 'PLUGIN_DISPOSE',
+        place: { plugin: 'b' },
+        message: 'Plugin "b" did not end cleanly: still open',
+      },
     ])
     expect(await ask(kernel, 'notify')).toMatchObject({ kind: 'raw' })
     expect(kernel.hasSink('a')).toBe(false)
@@ -135,7 +162,10 @@ describe('dispose', () => {
   it('does not wait for ever', async () => {
     vi.useFakeTimers()
     const ended: string[] = []
-    const { kernel, reports } = await testKernel([ending('a', ended), ending('b', ended, () => new Promise(() => undefined))])
+    const { kernel, reports } = await testKernel([
+      ending('a', ended),
+      ending('b', ended, () => new Promise(() => undefined)),
+    ])
     const disposed = kernel.dispose()
     await vi.advanceTimersByTimeAsync(10_000)
     await disposed
@@ -157,10 +187,16 @@ it('gives a plugin the host and a log', async () => {
   const lines: string[] = []
   const host = testHost({ name: 'pi' })
   await createKernel({
-    plugins: [{ name: 'a', api: 1, setup: (context: { host: unknown; log: { info(line: string): void } }) => {
-      expect(context.host).toBe(host)
-      context.log.info('ready')
-    } }],
+    plugins: [
+      {
+        name: 'a',
+        api: 1,
+        setup: (context: { host: unknown; log: { info(line: string): void } }) => {
+          expect(context.host).toBe(host)
+          context.log.info('ready')
+        },
+      },
+    ],
     host,
     report: (error) => expect.unreachable(error.message),
     log: { info: (line) => void lines.push(line), warn: () => undefined },

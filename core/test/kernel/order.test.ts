@@ -39,7 +39,11 @@ it('taps in the order of stages, and within one stage in the order of registrati
 it('hands each answer of a waterfall to the next tap, and keeps the last when a tap is silent', async () => {
   const seen: Notice[] = []
   const { kernel } = await testKernel([
-    { name: 'drops', api: 1, setup: ({ hooks }) => hooks.notify.tap({}, () => ({ kind: 'drop', reason: 'first' })) },
+    {
+      name: 'drops',
+      api: 1,
+      setup: ({ hooks }) => hooks.notify.tap({}, () => ({ kind: 'drop', reason: 'first' })),
+    },
     { name: 'looks', api: 1, setup: ({ hooks }) => hooks.notify.tap({}, (notice) => void seen.push(notice)) },
   ] satisfies Plugin[])
   expect(kernel.hooks.notify.call(rawNotification())).toEqual({ kind: 'drop', reason: 'first' })
@@ -48,7 +52,11 @@ it('hands each answer of a waterfall to the next tap, and keeps the last when a 
 
 it('lets early taps of connect change the request and stops at the first transport', async () => {
   const asked: string[] = []
-  const transport = { start: async () => undefined, send: async () => undefined, close: async () => undefined }
+  const transport = {
+    start: async () => undefined,
+    send: async () => undefined,
+    close: async () => undefined,
+  }
   const claims = (name: string): Plugin => ({
     name,
     api: 1,
@@ -62,7 +70,11 @@ it('lets early taps of connect change the request and stops at the first transpo
   const credentials: Plugin = {
     name: 'credentials',
     api: 1,
-    setup: ({ hooks }) => hooks.connect.tapPromise({ stage: 'auth' }, async ({ headers }) => void (headers.authorization = 'Bearer x')),
+    setup: ({ hooks }) =>
+      hooks.connect.tapPromise(
+        { stage: 'auth' },
+        async ({ headers }) => void (headers.authorization = 'Bearer x'),
+      ),
   }
   const { kernel } = await testKernel([claims('silent'), claims('first'), claims('second'), credentials])
   expect(await kernel.hooks.connect.promise(connectRequest())).toBe(transport)
@@ -85,7 +97,11 @@ it('knows a sink from the moment that something taps it, and not before', async 
 
 it('gives each plugin its own options, and names the plugins that run', async () => {
   const got: unknown[] = []
-  const plugin = (name: string): Plugin => ({ name, api: 1, setup: (_context, options) => void got.push(options) })
+  const plugin = (name: string): Plugin => ({
+    name,
+    api: 1,
+    setup: (_context, options) => void got.push(options),
+  })
   const { kernel } = await testKernel([plugin('a'), plugin('b')], { options: { b: { limit: 3 } } })
   expect(got).toEqual([{}, { limit: 3 }])
   expect(kernel.plugins).toEqual(['a', 'b'])

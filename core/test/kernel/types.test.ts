@@ -1,7 +1,6 @@
 import { expectTypeOf, it } from 'vitest'
 import type {
   ConfigState,
-  DedupVerdict,
   HookName,
   Notice,
   Plugin,
@@ -74,7 +73,7 @@ it('knows what each hook takes and answers', () => {
       })
       hooks.dedup.tap({}, ({ scope }) => {
         expectTypeOf(scope).toEqualTypeOf<'process' | 'project'>()
-        return { verdict: 'first' } as DedupVerdict
+        return { verdict: 'first' }
       })
       hooks.deliver.sink('typed').tapPromise({}, async (_trigger, { signal }) => {
         expectTypeOf(signal).toEqualTypeOf<AbortSignal>()
@@ -84,7 +83,10 @@ it('knows what each hook takes and answers', () => {
         expectTypeOf(event).toEqualTypeOf<TriggerEvent>()
         return undefined
       })
-      hooks.registerTool.tap({ stage: 'host', critical: true }, (tool): ToolSpec => ({ ...tool, hidden: 'not today' }))
+      hooks.registerTool.tap({ stage: 'host', critical: true }, (tool): ToolSpec => ({
+        ...tool,
+        hidden: 'not today',
+      }))
       expectTypeOf(host.mode).toEqualTypeOf<'tui' | 'rpc' | 'print' | 'json' | 'headless'>()
       expectTypeOf(log.info).parameters.toEqualTypeOf<[message: string]>()
       expectTypeOf(options).toEqualTypeOf<Readonly<Record<string, unknown>>>()

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type DedupVerdict, HOOK_POLICIES, type Notice, type Plugin, type Receipt } from '../../src/index.ts'
 import { trigger } from '../specs.ts'
@@ -7,8 +7,28 @@ import { balance, routing } from './routing.ts'
 const SERVERS = ['a', 'b'] as const
 /** `log` and `ignore` are built in, nobody provides `nobody`. */
 const POLICIES = ['fast', 'slow', 'inbox', 'log', 'ignore', 'nobody'] as const
-const KINDS = ['trigger', 'trigger', 'trigger', 'drop', 'handled', 'undeclared', 'throws', 'odd', 'half', 'foreign'] as const
-const VERDICTS = ['none', 'first', 'duplicate', 'later', 'throws', 'slow first', 'slow later', 'hangs'] as const
+const KINDS = [
+  'trigger',
+  'trigger',
+  'trigger',
+  'drop',
+  'handled',
+  'undeclared',
+  'throws',
+  'odd',
+  'half',
+  'foreign',
+] as const
+const VERDICTS = [
+  'none',
+  'first',
+  'duplicate',
+  'later',
+  'throws',
+  'slow first',
+  'slow later',
+  'hangs',
+] as const
 const ANSWERS = ['taken', 'nothing', 'throws', 'hangs', 'passed on', 'refused'] as const
 const DEADLINE_MS = 4
 
@@ -37,44 +57,54 @@ const push: fc.Arbitrary<Push> = fc.record({
 
 it('accounts for every notification at every step, whatever plugins do', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(push, { maxLength: 16 }), fc.boolean(), fc.boolean(), async (pushes, withInbox, closeEarly) => {
-      const plugin = new Chaos(pushes, withInbox)
-      const impatient = { deadlineMs: DEADLINE_MS }
-      const { pipeline, events } = await routing({
-        plugins: [plugin.plugin],
-        policies: { dedup: { ...HOOK_POLICIES.dedup, ...impatient }, deliver: { ...HOOK_POLICIES.deliver, ...impatient } },
-      })
-      const check = (): void => {
-        for (const server of SERVERS) {
-          const [received, accounted] = balance(pipeline.book(server))
-          expect(accounted).toBe(received)
-          expect(pipeline.book(server).pending).toBeGreaterThanOrEqual(0)
+    fc.asyncProperty(
+      fc.array(push, { maxLength: 16 }),
+      fc.boolean(),
+      fc.boolean(),
+      async (pushes, withInbox, closeEarly) => {
+        const plugin = new Chaos(pushes, withInbox)
+        const impatient = { deadlineMs: DEADLINE_MS }
+        const { pipeline, events } = await routing({
+          plugins: [plugin.plugin],
+          policies: {
+            dedup: { ...HOOK_POLICIES.dedup, ...impatient },
+            deliver: { ...HOOK_POLICIES.deliver, ...impatient },
+          },
+        })
+        const check = (): void => {
+          for (const server of SERVERS) {
+            const [received, accounted] = balance(pipeline.book(server))
+            expect(accounted).toBe(received)
+            expect(pipeline.book(server).pending).toBeGreaterThanOrEqual(0)
+          }
         }
-      }
-      plugin.onEvent = check
-      for (const [index, { server, policy, settled }] of pushes.entries()) {
-        pipeline.receive(server, { method: `notifications/${policy}`, params: { index } })
+        plugin.onEvent = check
+        for (const [index, { server, policy, settled }] of pushes.entries()) {
+          pipeline.receive(server, { method: `notifications/${policy}`, params: { index } })
+          check()
+          if (settled) await pipeline.idle()
+          check()
+        }
+        if (!closeEarly) await pipeline.idle()
+        pipeline.close()
         check()
-        if (settled) await pipeline.idle()
+        await pipeline.idle()
         check()
-      }
-      if (!closeEarly) await pipeline.idle()
-      pipeline.close()
-      check()
-      await pipeline.idle()
-      check()
 
-      for (const server of SERVERS) {
-        const mine = pushes.filter((push) => push.server === server)
-        const { counts } = pipeline.book(server)
-        expect(counts.pending).toBe(0)
-        expect(counts.handled).toBe(mine.filter(({ kind }) => kind === 'handled').length)
-        expect(counts.received).toBe(mine.length - counts.handled)
-      }
-      // Each trigger ends in one state, and in one only.
-      const ended = events.filter(({ state, traceId }) => state !== 'pending' && traceId !== '').map(({ traceId }) => traceId)
-      expect(ended.toSorted()).toEqual([...new Set(ended)].toSorted())
-    }),
+        for (const server of SERVERS) {
+          const mine = pushes.filter((push) => push.server === server)
+          const { counts } = pipeline.book(server)
+          expect(counts.pending).toBe(0)
+          expect(counts.handled).toBe(mine.filter(({ kind }) => kind === 'handled').length)
+          expect(counts.received).toBe(mine.length - counts.handled)
+        }
+        // Each trigger ends in one state, and in one only.
+        const ended = events
+          .filter(({ state, traceId }) => state !== 'pending' && traceId !== '')
+          .map(({ traceId }) => traceId)
+        expect(ended.toSorted()).toEqual([...new Set(ended)].toSorted())
+      },
+    ),
     { numRuns: 60 },
   )
 })
@@ -94,10 +124,16 @@ class Chaos {
       setup: ({ hooks }) => {
         hooks.notify.tap({}, (notice) => this.#map(notice))
         hooks.dedup.tapPromise({}, ({ trigger: { traceId } }) => this.#judge(traceId))
-        hooks.deliver.sink('fast').tap({}, ({ traceId }) => this.#take(this.#push(traceId).answer) as Receipt | undefined)
-        hooks.deliver.sink('slow').tapPromise({}, async ({ traceId }) => this.#take(this.#push(traceId).answer))
+        hooks.deliver
+          .sink('fast')
+          .tap({}, ({ traceId }) => this.#take(this.#push(traceId).answer) as Receipt | undefined)
+        hooks.deliver
+          .sink('slow')
+          .tapPromise({}, async ({ traceId }) => this.#take(this.#push(traceId).answer))
         if (withInbox) {
-          hooks.deliver.sink('inbox').tapPromise({}, async ({ traceId }) => this.#take(this.#push(traceId).inboxAnswer))
+          hooks.deliver
+            .sink('inbox')
+            .tapPromise({}, async ({ traceId }) => this.#take(this.#push(traceId).inboxAnswer))
         }
         hooks.deliver.observe(() => this.onEvent() as undefined)
       },
@@ -115,7 +151,13 @@ class Chaos {
     const { kind, key } = this.#push(String(index))
     switch (kind) {
       case 'trigger':
-        return trigger({ server, method, traceId: String(index), key: `${server}:${method}:${key}`, replacement: 'latest_replaces' })
+        return trigger({
+          server,
+          method,
+          traceId: String(index),
+          key: `${server}:${method}:${key}`,
+          replacement: 'latest_replaces',
+        })
       case 'drop':
         return { kind: 'drop', reason: 'boring' }
       case 'handled':
@@ -157,7 +199,9 @@ class Chaos {
       case 'slow first':
       case 'slow later':
         await new Promise((resolve) => setImmediate(resolve))
-        return verdict === 'slow first' ? { verdict: 'first', failed: settle } : { verdict: 'later', until: Date.now() }
+        return verdict === 'slow first'
+          ? { verdict: 'first', failed: settle }
+          : { verdict: 'later', until: Date.now() }
     }
   }
 

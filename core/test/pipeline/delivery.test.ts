@@ -7,7 +7,14 @@ it('delivers to the sink that the policy names, and says so', async () => {
   send('summary', 1)
   await pipeline.idle()
   expect(events).toMatchObject([
-    { traceId: '1', server: 'builds', method: 'notifications/summary', policy: 'summary', state: 'delivered', sink: 'summary' },
+    {
+      traceId: '1',
+      server: 'builds',
+      method: 'notifications/summary',
+      policy: 'summary',
+      state: 'delivered',
+      sink: 'summary',
+    },
   ])
   expect(pipeline.book('builds').counts).toEqual({
     received: 1,
@@ -82,7 +89,8 @@ it('keeps the order for each server and sink', async () => {
     sinks: {
       // The longer the wait, the earlier it was sent: only waiting in line keeps the order.
       slow: async ({ server, traceId }) => {
-        for (let turns = 10 - Number(traceId); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
+        for (let turns = 10 - Number(traceId); turns > 0; turns--)
+          await new Promise((resolve) => setImmediate(resolve))
         taken.push(`${server} slow ${traceId}`)
         return { sink: 'slow' }
       },
@@ -158,7 +166,8 @@ it('does not overflow the stack over 50,000 that wait in line, and refuses more 
 
   const servers = ['a', 'b', 'c', 'd', 'e']
   for (const server of servers) for (let n = 0; n <= 10_001; n++) send('slow', n, { server })
-  for (const server of servers) expect(pipeline.book(server).counts).toMatchObject({ received: 10_002, pending: 10_001, dropped: 1 })
+  for (const server of servers)
+    expect(pipeline.book(server).counts).toMatchObject({ received: 10_002, pending: 10_001, dropped: 1 })
   expect(events.at(-1)).toMatchObject({ state: 'dropped', reason: 'more than 10000 wait for slow' })
   open()
   await pipeline.idle()
@@ -198,7 +207,10 @@ it('keeps observers apart from each other and from delivery', async () => {
       hooks.deliver.observe((() => Promise.reject(new Error('no'))) as never)
     },
   }
-  const { pipeline, events, kernel, send } = await routing({ sinks: { fast: () => ({ sink: 'fast' }) }, plugins: [bad] })
+  const { pipeline, events, kernel, send } = await routing({
+    sinks: { fast: () => ({ sink: 'fast' }) },
+    plugins: [bad],
+  })
   for (let n = 0; n < 20; n++) send('fast', n)
   expect(events).toHaveLength(20)
   expect(pipeline.book('builds').delivered).toBe(20)
@@ -214,7 +226,9 @@ it('tells a sink its policy and, when the pipeline closes, to stop', async () =>
     sinks: {
       slow: (_trigger, { policy, signal }) => {
         seen(policy)
-        return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
+        return new Promise((resolve) =>
+          signal.addEventListener('abort', () => resolve(undefined), { once: true }),
+        )
       },
     },
   })

@@ -6,7 +6,8 @@ import { routing } from './routing.ts'
 const mapping = (map: (method: string) => unknown): Plugin => ({
   name: 'mapping',
   api: 1,
-  setup: ({ hooks }) => hooks.notify.tap({}, (notice) => (notice.kind === 'raw' ? (map(notice.method) as Notice) : undefined)),
+  setup: ({ hooks }) =>
+    hooks.notify.tap({}, (notice) => (notice.kind === 'raw' ? (map(notice.method) as Notice) : undefined)),
 })
 
 it('drops what no plugin maps as undeclared', async () => {
@@ -14,7 +15,14 @@ it('drops what no plugin maps as undeclared', async () => {
   pipeline.receive('builds', { method: 'notifications/odd' })
   pipeline.receive('builds', {})
   expect(events).toMatchObject([
-    { traceId: '', server: 'builds', method: 'notifications/odd', policy: 'drop', state: 'dropped', reason: 'undeclared' },
+    {
+      traceId: '',
+      server: 'builds',
+      method: 'notifications/odd',
+      policy: 'drop',
+      state: 'dropped',
+      reason: 'undeclared',
+    },
     { method: '', state: 'dropped', reason: 'undeclared' },
   ])
   expect(pipeline.book('builds').counts).toMatchObject({ received: 2, dropped: 2 })
@@ -31,7 +39,9 @@ it('keeps the error of a drop until the next event', async () => {
   const { pipeline } = await routing({
     plugins: [
       mapping((method) =>
-        method === 'good' ? trigger({ method: 'notifications/log' }) : { kind: 'drop', reason: 'no key', error: 'say which' },
+        method === 'good'
+          ? trigger({ method: 'notifications/log' })
+          : { kind: 'drop', reason: 'no key', error: 'say which' },
       ),
     ],
   })

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matchesPattern, policyFor, type PushPolicies } from '../../src/index.ts'
 
@@ -10,7 +10,12 @@ describe('the policy of a method', () => {
   it.each<[string, PushPolicies, string, string]>([
     ['its own entry', { [BUILD]: 'run', '*': 'log', default: 'inbox' }, BUILD, 'run'],
     ['its own entry, wherever it stands', { '*': 'log', [BUILD]: 'run' }, BUILD, 'run'],
-    ['the first pattern that matches', { 'other/*': 'run', '*build': 'summary', 'notifications/*': 'log' }, BUILD, 'summary'],
+    [
+      'the first pattern that matches',
+      { 'other/*': 'run', '*build': 'summary', 'notifications/*': 'log' },
+      BUILD,
+      'summary',
+    ],
     ['the default', { 'other/*': 'run', default: 'inbox' }, BUILD, 'inbox'],
     ['a pattern before the default', { default: 'inbox', '*': 'log' }, BUILD, 'log'],
     ['the name of any sink', { [BUILD]: 'pager' }, BUILD, 'pager'],
@@ -57,9 +62,15 @@ describe('a pattern', () => {
   it('matches what the same regular expression does', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 })
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 6 }), letters, (pattern, name) => {
-        expect(matchesPattern(pattern, name)).toBe(new RegExp(`^${pattern.replaceAll('*', '[^]*')}$`).test(name))
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 6 }),
+        letters,
+        (pattern, name) => {
+          expect(matchesPattern(pattern, name)).toBe(
+            new RegExp(`^${pattern.replaceAll('*', '[^]*')}$`).test(name),
+          )
+        },
+      ),
       { numRuns: 500 },
     )
   })

@@ -14,7 +14,10 @@ import { testKernel, type TestKernel, type TestKernelOptions } from '../../src/t
 import { trigger } from '../specs.ts'
 
 /** A sink of a test, by the policy that leads to it. */
-export type Sink = (trigger: Trigger, context: DeliverContext) => Promise<Receipt | undefined> | Receipt | undefined
+export type Sink = (
+  trigger: Trigger,
+  context: DeliverContext,
+) => Promise<Receipt | undefined> | Receipt | undefined
 
 /** What {@link routing} takes; everything may be absent. */
 export interface Routing extends TestKernelOptions {
@@ -57,7 +60,14 @@ export async function routing(options: Routing = {}): Promise<{
     onMissingSink: (policy, server) => missing.push(`${policy} of ${server}`),
   })
   const send = (policy: string, traceId: string | number, overrides: Partial<Trigger> = {}): void =>
-    pipeline.admit(trigger({ method: `notifications/${policy}`, traceId: String(traceId), key: String(traceId), ...overrides }))
+    pipeline.admit(
+      trigger({
+        method: `notifications/${policy}`,
+        traceId: String(traceId),
+        key: String(traceId),
+        ...overrides,
+      }),
+    )
   return { pipeline, kernel, events, missing, send }
 }
 
@@ -69,7 +79,9 @@ export function balance({ counts }: ServerBook): readonly [number, number] {
 
 /** One line for each step: trace id, state, and sink or reason. */
 export function steps(events: readonly TriggerEvent[]): string[] {
-  return events.map(({ traceId, state, sink, reason }) => [traceId, state, sink, reason].filter(Boolean).join(' '))
+  return events.map(({ traceId, state, sink, reason }) =>
+    [traceId, state, sink, reason].filter(Boolean).join(' '),
+  )
 }
 
 /** A promise and what settles it. */

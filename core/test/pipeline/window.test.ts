@@ -19,7 +19,10 @@ function latest(): (trigger: Trigger) => DedupVerdict {
 }
 
 it('delivers the first at once and the newest of the later ones when the window ends', async () => {
-  const { pipeline, events, send } = await routing({ sinks: { fast: () => ({ sink: 'fast' }) }, dedup: latest() })
+  const { pipeline, events, send } = await routing({
+    sinks: { fast: () => ({ sink: 'fast' }) },
+    dedup: latest(),
+  })
   for (const traceId of [1, 2, 3, 4]) {
     send('fast', traceId, { key: 'list' })
     await vi.advanceTimersByTimeAsync(1_000)
@@ -35,13 +38,23 @@ it('delivers the first at once and the newest of the later ones when the window 
     '4 pending until the window ends',
     '5 delivered fast',
   ])
-  expect(pipeline.book('builds').counts).toMatchObject({ received: 5, delivered: 2, collapsed: 2, pending: 1 })
+  expect(pipeline.book('builds').counts).toMatchObject({
+    received: 5,
+    delivered: 2,
+    collapsed: 2,
+    pending: 1,
+  })
 
   await vi.advanceTimersByTimeAsync(WINDOW_MS - 4_001)
   expect(events).toHaveLength(7)
   await vi.advanceTimersByTimeAsync(1)
   expect(steps(events).slice(7)).toEqual(['4 delivered fast'])
-  expect(pipeline.book('builds').counts).toMatchObject({ received: 5, delivered: 3, collapsed: 2, pending: 0 })
+  expect(pipeline.book('builds').counts).toMatchObject({
+    received: 5,
+    delivered: 3,
+    collapsed: 2,
+    pending: 0,
+  })
 
   // The trailing one has opened a window of its own.
   send('fast', 6, { key: 'list' })
@@ -75,7 +88,14 @@ it('confirms a claim when the trigger is done with, and frees it when nobody too
   })
   for (const policy of ['taken', 'refused', 'silent', 'slow', 'log', 'nobody']) send(policy, policy)
   await pipeline.idle()
-  expect(settled.toSorted()).toEqual(['log done', 'nobody done', 'refused done', 'silent failed', 'slow failed', 'taken done'])
+  expect(settled.toSorted()).toEqual([
+    'log done',
+    'nobody done',
+    'refused done',
+    'silent failed',
+    'slow failed',
+    'taken done',
+  ])
 })
 
 it('goes on when a claim throws', async () => {
@@ -86,7 +106,8 @@ it('goes on when a claim throws', async () => {
     sinks: { taken: () => ({ sink: 'taken' }), silent: () => undefined, inbox: () => ({ sink: 'inbox' }) },
     dedup: () => ({ verdict: 'first', done: fail, failed: fail }),
   })
-  for (const [traceId, policy] of ['taken', 'silent', 'log', 'nobody', 'taken'].entries()) send(policy, traceId)
+  for (const [traceId, policy] of ['taken', 'silent', 'log', 'nobody', 'taken'].entries())
+    send(policy, traceId)
   await pipeline.idle()
   expect(steps(events)).toEqual([
     '0 delivered taken',
@@ -141,7 +162,11 @@ it('drops what is held when it closes, and what a slow window wants to hold then
   open()
   await vi.advanceTimersByTimeAsync(0)
   await pipeline.idle()
-  expect(steps(events)).toEqual(['held pending until the window ends', 'held dropped the session ended', 'slow dropped the session ended'])
+  expect(steps(events)).toEqual([
+    'held pending until the window ends',
+    'held dropped the session ended',
+    'slow dropped the session ended',
+  ])
   expect(pipeline.book('builds').pending).toBe(0)
   await vi.advanceTimersByTimeAsync(2 * WINDOW_MS)
   expect(events).toHaveLength(3)

@@ -15,8 +15,13 @@ export const dedupWindow = (options: DedupWindowOptions = {}): Plugin => ({
   name: 'dedup-window',
   api: 1,
   setup({ hooks }, configured) {
-    const windowMs = options.windowMs ?? (typeof configured.window_ms === 'number' ? configured.window_ms : WINDOW_MS)
+    const windowMs = [options.windowMs, configured.window_ms].find(isLength) ?? WINDOW_MS
     const scopes = { process: createWindow(windowMs), project: createWindow(windowMs) }
     hooks.dedup.tap({}, ({ trigger, scope }) => scopes[scope].claim(trigger))
   },
 })
+
+/** NaN is a number in TOML too; a window of that length would never end. */
+function isLength(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0
+}

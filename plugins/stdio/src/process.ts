@@ -12,6 +12,8 @@ export interface Launch {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  /** Values that must not be shown, should the server print them. */
+  readonly secrets?: readonly string[]
 }
 
 /**

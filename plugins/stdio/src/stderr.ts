@@ -25,6 +25,12 @@ export class StderrTail {
   #raw = ''
   #cut = false
   #report: StderrReport | undefined
+  readonly #secrets: readonly string[]
+
+  /** Values that the server was given and that no report may show. */
+  constructor(secrets: readonly string[] = []) {
+    this.#secrets = secrets
+  }
 
   push(chunk: Buffer): void {
     this.#report = undefined
@@ -35,13 +41,14 @@ export class StderrTail {
 
   /** Free of escape sequences, control and bidi characters. */
   report(): StderrReport {
-    return (this.#report ??= describe(this.#cut ? afterFirstBreak(this.#raw) : this.#raw))
+    return (this.#report ??= describe(this.#cut ? afterFirstBreak(this.#raw) : this.#raw, this.#secrets))
   }
 }
 
-function describe(raw: string): StderrReport {
+function describe(raw: string, secrets: readonly string[]): StderrReport {
   // A bare CR starts a progress bar's next picture: for us the next line.
-  const clean = raw.toWellFormed().replace(/\r\n?/g, '\n').replace(ESCAPES, '').replace(UNSEEN, '')
+  const seen = raw.toWellFormed().replace(/\r\n?/g, '\n').replace(ESCAPES, '').replace(UNSEEN, '')
+  const clean = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), seen)
   const tail = lastBytes(clean.replace(/\n{3,}/g, '\n\n').trim())
   if (tail === '') return {}
   const line = Array.from(tail.slice(tail.lastIndexOf('\n') + 1).trim())

@@ -31,7 +31,7 @@ export class StdioTransport implements Transport {
   readonly #settings: Settings
   readonly #released: () => void
   readonly #frames: FrameReader
-  readonly #stderr = new StderrTail()
+  readonly #stderr: StderrTail
   readonly #closed = Promise.withResolvers<void>()
   #child: ServerProcess | undefined
   #group: ProcessGroup | undefined
@@ -45,6 +45,7 @@ export class StdioTransport implements Transport {
   /** `released` is called when nothing of the server is left, or nothing more can be done about it. */
   constructor(launch: Launch, request: Asked, settings: Settings, released = (): void => undefined) {
     this.#launch = launch
+    this.#stderr = new StderrTail(launch.secrets)
     this.#request = request
     this.#settings = settings
     this.#released = released

@@ -35,6 +35,13 @@ test('the last picture of a progress bar', () => {
   expect(tail('\r 10 %\r 50 %\r100 %\r\n')).toMatchObject({ lastStderr: '100 %' })
 })
 
+test('no value that the server was told to keep', () => {
+  const stderr = new StderrTail(['sk-12345678-long', 'sk-12345678'])
+  stderr.push(Buffer.from('key sk-123456'))
+  stderr.push(Buffer.from('78-long is not valid, nor sk-12345678\nsk-\u001B[1m12345678'))
+  expect(stderr.report()).toEqual({ lastStderr: '…', stderrTail: 'key … is not valid, nor …\n…' })
+})
+
 test('bounds', () => {
   const long = tail(`${'🙂'.repeat(300)}\n`)
   expect(Array.from(long.lastStderr!)).toHaveLength(200)

@@ -22,8 +22,8 @@ export function display(text: string): string {
 
 /** A method name as it may be shown. */
 export function displayMethod(method: string): string {
-  if (method.length <= LONGEST_METHOD && PLAIN.test(method)) return method
-  return cut(clean(method.slice(0, LONGEST_METHOD * 8)), LONGEST_METHOD)
+  if (method.length <= LONGEST_METHOD && PLAIN.test(method) && !mayHoldSecret(method)) return method
+  return cut(clean(redact(clean(method.slice(0, LONGEST_METHOD * 8)))), LONGEST_METHOD)
 }
 
 function clean(text: string, keep = ''): string {

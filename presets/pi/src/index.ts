@@ -6,6 +6,8 @@ import { createOpening, type Opening } from './opening.ts'
 import { lookAhead } from './outlook.ts'
 import type { PiSession } from './session/session.ts'
 
+const NO_SESSION = 'MCP servers are not connected: there is no session, or --no-tapline was given.'
+
 /**
  * The pi extension. This file and the few it imports are all that is loaded before a session starts:
  * everything else is imported afterwards, and not at all while nothing is configured. It imports no
@@ -18,19 +20,18 @@ export default function tapline(pi: ExtensionAPI): void {
     return
   }
   let opening: Opening | undefined
-  const session = (): Promise<PiSession> =>
-    opening?.ensure() ?? Promise.reject(new Error('MCP servers are not connected: there is no session, or --no-tapline was given.'))
+  const session = (): Promise<PiSession> => opening?.ensure() ?? Promise.reject(new Error(NO_SESSION))
 
   pi.registerFlag('no-tapline', { type: 'boolean', default: false, description: 'Connect no MCP servers in this run' })
   pi.registerCommand('mcp', {
     description: 'MCP servers: status, reconnect <server>, reload',
     getArgumentCompletions: async (prefix) => (await opening?.opened())?.completeMcp(prefix) ?? null,
-    handler: async (args, ctx) => (await session()).mcp(args, ctx),
+    handler: async (args, ctx) => (opening ? (await session()).mcp(args, ctx) : ctx.ui.notify(NO_SESSION, 'warning')),
   })
   pi.registerCommand('triggers', {
     description: 'What MCP servers push: sources, status',
     getArgumentCompletions: async (prefix) => (await opening?.opened())?.completeTriggers(prefix) ?? null,
-    handler: async (args, ctx) => (await session()).triggers(args, ctx),
+    handler: async (args, ctx) => (opening ? (await session()).triggers(args, ctx) : ctx.ui.notify(NO_SESSION, 'warning')),
   })
   // A name that another extension has would end pi while it loads; see forgetCachedTools.
   const cached = cachedTools(async (name, ...call) => (await session()).callTool(name, ...call))
@@ -39,7 +40,10 @@ export default function tapline(pi: ExtensionAPI): void {
 
   pi.on('session_start', (_event, ctx) => {
     cancelForget()
-    if (pi.getFlag('no-tapline') === true) return
+    if (pi.getFlag('no-tapline') === true) {
+      for (const tool of cached.tools) pi.registerTool({ ...tool, exposure: 'hidden' })
+      return
+    }
     const plugins = collectPlugins(pi, ctx)
     const outlook = lookAhead({
       cwd: ctx.cwd,
@@ -78,7 +82,7 @@ export default function tapline(pi: ExtensionAPI): void {
 async function open(pi: ExtensionAPI, ctx: ExtensionContext, cachedNames: ReadonlySet<string>, plugins: readonly unknown[]): Promise<PiSession> {
   await new Promise((resolve) => setImmediate(resolve))
   try {
-    const { openSession } = await import('./session/session.ts')
+    const { openSession } = await import('../native.mjs')
     return await openSession(pi, ctx, cachedNames, plugins)
   } catch (thrown) {
     ctx.ui.notify(`Tapline could not start: ${thrown instanceof Error ? thrown.message : String(thrown)}`, 'error')

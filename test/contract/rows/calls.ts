@@ -9,7 +9,13 @@ const SILENT: Script = { 'tools/call': () => undefined }
 export function callRows(load: () => Promise<Sdk>): void {
   describe('a call', () => {
     it('is answered with what the server sent', async () => {
-      const odd = { content: [{ type: 'hologram', rays: 7 }], structuredContent: { n: 1 }, isError: true, _meta: { 'x/y': 1 }, extra: 'kept' }
+      const odd = {
+        content: [{ type: 'hologram', rays: 7 }],
+        structuredContent: { n: 1 },
+        isError: true,
+        _meta: { 'x/y': 1 },
+        extra: 'kept',
+      }
       const { session } = bench(await load(), {
         scripts: [{ 'tools/call': (server, request) => server.answer(request, odd) }],
       })
@@ -20,27 +26,40 @@ export function callRows(load: () => Promise<Sdk>): void {
       const made = bench(await load(), {})
       await made.session.callTool('echo', { text: 'grüße 🐎', deep: { list: [1, null] } })
       const { params } = (await made.server()).requests('tools/call')[0]!
-      expect(params).toMatchObject({ name: 'echo', arguments: { text: 'grüße 🐎', deep: { list: [1, null] } } })
+      expect(params).toMatchObject({
+        name: 'echo',
+        arguments: { text: 'grüße 🐎', deep: { list: [1, null] } },
+      })
     })
 
     it('has content even where the server sent none', async () => {
-      const { session } = bench(await load(), { scripts: [{ 'tools/call': (server, request) => server.answer(request, { structuredContent: {} }) }] })
+      const { session } = bench(await load(), {
+        scripts: [{ 'tools/call': (server, request) => server.answer(request, { structuredContent: {} }) }],
+      })
       expect(await session.callTool('any', {})).toMatchObject({ content: [], structuredContent: {} })
     })
 
     it('is one of many at the same time', async () => {
       const held: (() => void)[] = []
       const { session } = bench(await load(), {
-        scripts: [{
-          'tools/call': (server, request) => {
-            held.push(() => server.answer(request, text(`answer ${(request.params as { readonly name: string }).name}`)))
-            // The last question is answered first.
-            if (held.length === 20) for (const answer of held.reverse()) answer()
+        scripts: [
+          {
+            'tools/call': (server, request) => {
+              held.push(() =>
+                server.answer(request, text(`answer ${(request.params as { readonly name: string }).name}`)),
+              )
+              // The last question is answered first.
+              if (held.length === 20) for (const answer of held.reverse()) answer()
+            },
           },
-        }],
+        ],
       })
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => session.callTool(`tool ${n}`, {})))
-      expect(answers.map(({ content }) => content)).toEqual(Array.from({ length: 20 }, (_, n) => text(`answer tool ${n}`).content))
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => session.callTool(`tool ${n}`, {})),
+      )
+      expect(answers.map(({ content }) => content)).toEqual(
+        Array.from({ length: 20 }, (_, n) => text(`answer tool ${n}`).content),
+      )
     })
 
     it('fails alone when the server answers with an error', async () => {
@@ -53,52 +72,89 @@ export function callRows(load: () => Promise<Sdk>): void {
       expect(good).toMatchObject({ status: 'fulfilled', value: text('one') })
       expect(also).toMatchObject({ status: 'fulfilled', value: text('two') })
       expect(bad).toMatchObject({
-        reason: { code: 'PROTOCOL', message: 'The server answered with error -32602: These arguments never please.', data: { code: -32602 } },
+        reason: {
+          code: 'PROTOCOL',
+          message: 'The server answered with error -32602: These arguments never please.',
+          data: { code: -32602 },
+        },
       })
       expect(session.status.state).toBe('connected')
     })
 
     it('may be any request', async () => {
       const made = bench(await load(), {
-        scripts: [{ 'resources/read': (server, request) => server.answer(request, { contents: [{ uri: request.params?.uri, odd: true }] }) }],
+        scripts: [
+          {
+            'resources/read': (server, request) =>
+              server.answer(request, { contents: [{ uri: request.params?.uri, odd: true }] }),
+          },
+        ],
       })
-      expect(await made.session.request('resources/read', { uri: 'a:b', _meta: { mine: 1 } })).toMatchObject({ contents: [{ uri: 'a:b', odd: true }] })
+      expect(await made.session.request('resources/read', { uri: 'a:b', _meta: { mine: 1 } })).toMatchObject({
+        contents: [{ uri: 'a:b', odd: true }],
+      })
       const { params } = (await made.server()).requests('resources/read')[0]!
       expect(params).toMatchObject({ uri: 'a:b', _meta: { mine: 1 } })
-      await expect(made.session.request('x/unknown')).rejects.toMatchObject({ code: 'PROTOCOL', data: { code: -32601 } })
+      await expect(made.session.request('x/unknown')).rejects.toMatchObject({
+        code: 'PROTOCOL',
+        data: { code: -32601 },
+      })
     })
   })
 
   describe('the tool list', () => {
     it('is handed on page by page', async () => {
-      const pages: Record<string, unknown> = { first: { tools: [{ name: 'a' }], nextCursor: 'two' }, two: { tools: [{ name: 'b', extra: 1 }] } }
+      const [first, second] = [
+        { tools: [{ name: 'a' }], nextCursor: 'two' },
+        { tools: [{ name: 'b', extra: 1 }] },
+      ]
       const made = bench(await load(), {
-        scripts: [{ 'tools/list': (server, request) => server.answer(request, pages[String(request.params?.cursor ?? 'first')]) }],
+        scripts: [
+          {
+            'tools/list': (server, request) =>
+              server.answer(request, request.params?.cursor === 'two' ? second : first),
+          },
+        ],
       })
       expect(await made.session.listTools()).toMatchObject({ tools: [{ name: 'a' }], nextCursor: 'two' })
       const last = await made.session.listTools('two')
       expect(last).toMatchObject({ tools: [{ name: 'b', extra: 1 }] })
       expect(last.nextCursor).toBeUndefined()
-      expect((await made.server()).requests('tools/list').map(({ params }) => params?.cursor)).toEqual([undefined, 'two'])
+      expect((await made.server()).requests('tools/list').map(({ params }) => params?.cursor)).toEqual([
+        undefined,
+        'two',
+      ])
     })
 
     it('is empty, and not asked for, where the server has no tools', async () => {
       const made = bench(await load(), {
-        scripts: [{ initialize: (server, request) => server.answer(request, { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'x', version: '0' } }) }],
+        scripts: [
+          {
+            initialize: (server, request) =>
+              server.answer(request, {
+                protocolVersion: '2025-06-18',
+                capabilities: {},
+                serverInfo: { name: 'x', version: '0' },
+              }),
+          },
+        ],
       })
       expect(await made.session.listTools()).toEqual({ tools: [] })
       expect((await made.server()).methods).not.toContain('tools/list')
     })
 
     it('is empty where the server answers something else', async () => {
-      const { session } = bench(await load(), { scripts: [{ 'tools/list': (server, request) => server.answer(request, { tools: 'none' }) }] })
+      const { session } = bench(await load(), {
+        scripts: [{ 'tools/list': (server, request) => server.answer(request, { tools: 'none' }) }],
+      })
       expect(await session.listTools()).toEqual({ tools: [] })
     })
   })
 
   describe('cancelling', () => {
     const call = (server: ScriptedServer) => server.requests('tools/call')
-    const cancellations = (server: ScriptedServer) => server.requests('notifications/cancelled').map(({ params }) => params?.requestId)
+    const cancellations = (server: ScriptedServer) =>
+      server.requests('notifications/cancelled').map(({ params }) => params?.requestId)
 
     it('tells the server which call, and that one alone ends', async () => {
       const made = bench(await load(), { scripts: [SILENT] })
@@ -125,7 +181,9 @@ export function callRows(load: () => Promise<Sdk>): void {
     it('of a call that is never sent sends nothing', async () => {
       const made = bench(await load())
       await made.session.ready()
-      await expect(made.session.callTool('echo', {}, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'CANCELLED' })
+      await expect(made.session.callTool('echo', {}, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+        code: 'CANCELLED',
+      })
       expect((await made.server()).methods).not.toContain('tools/call')
     })
 
@@ -144,18 +202,28 @@ export function callRows(load: () => Promise<Sdk>): void {
   })
 
   describe('progress', () => {
-    const token = (server: ScriptedServer): string =>
-      ((server.requests('tools/call')[0]?.params as { readonly _meta: { readonly progressToken: string } })._meta.progressToken)
+    const token = (server: ScriptedServer): string => {
+      const { params } = server.requests('tools/call')[0]!
+      return (params as { readonly _meta: { readonly progressToken: string } })._meta.progressToken
+    }
 
     it('that is written together with the answer arrives, all of it and in order', async () => {
       const seen: Progress[] = []
       const { session } = bench(await load(), {
-        scripts: [{
-          'tools/call': (server, request) => {
-            for (let n = 1; n <= 4; n++) server.push('notifications/progress', { progressToken: token(server), progress: n, total: 4, message: `step\u001B[31m ${n}` })
-            server.answer(request, text('done'))
+        scripts: [
+          {
+            'tools/call': (server, request) => {
+              for (let n = 1; n <= 4; n++)
+                server.push('notifications/progress', {
+                  progressToken: token(server),
+                  progress: n,
+                  total: 4,
+                  message: `step\u001B[31m ${n}`,
+                })
+              server.answer(request, text('done'))
+            },
           },
-        }],
+        ],
       })
       await session.callTool('steps', {}, { onProgress: (progress) => seen.push(progress) })
       expect(seen).toEqual([1, 2, 3, 4].map((n) => ({ progress: n, total: 4, message: `step ${n}` })))
@@ -176,7 +244,14 @@ export function callRows(load: () => Promise<Sdk>): void {
         server.push('notifications/progress', { progressToken: token(server), progress: second })
       }
       await vi.advanceTimersByTimeAsync(50_000)
-      expect(outcome.mock.calls).toMatchObject([[{ code: 'REQUEST_TIMEOUT', message: expect.stringContaining('given up after 1200 s in spite of its progress') }]])
+      expect(outcome.mock.calls).toMatchObject([
+        [
+          {
+            code: 'REQUEST_TIMEOUT',
+            message: expect.stringContaining('given up after 1200 s in spite of its progress'),
+          },
+        ],
+      ])
       expect(server.methods.at(-1)).toBe('notifications/cancelled')
     })
 
@@ -195,14 +270,22 @@ export function callRows(load: () => Promise<Sdk>): void {
     it('does no harm when it is malformed, or when whoever listens throws', async () => {
       let heard = 0
       const made = bench(await load(), {
-        scripts: [{
-          'tools/call': (server, request) => {
-            for (const progressToken of [null, {}, { toString: 1 }, [], 7, undefined]) server.push('notifications/progress', { progressToken })
-            server.push('notifications/progress')
-            server.push('notifications/progress', { progressToken: token(server), progress: 'much', total: null, message: 7 })
-            server.answer(request, text('done'))
+        scripts: [
+          {
+            'tools/call': (server, request) => {
+              for (const progressToken of [null, {}, { toString: 1 }, [], 7, undefined])
+                server.push('notifications/progress', { progressToken })
+              server.push('notifications/progress')
+              server.push('notifications/progress', {
+                progressToken: token(server),
+                progress: 'much',
+                total: null,
+                message: 7,
+              })
+              server.answer(request, text('done'))
+            },
           },
-        }],
+        ],
       })
       const onProgress = (progress: Progress): void => {
         heard++

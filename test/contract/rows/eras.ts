@@ -13,7 +13,11 @@ export function eraRows(load: () => Promise<Sdk>): void {
     it('is legacy when the probe is refused, on the same connection', async () => {
       const made = bench(await load())
       await made.session.ready()
-      expect((await made.server()).methods).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
+      expect((await made.server()).methods).toEqual([
+        'server/discover',
+        'initialize',
+        'notifications/initialized',
+      ])
       expect(made.opened).toBe(1)
       expect([...made.eras]).toEqual([['builds', 'legacy']])
     })
@@ -32,7 +36,10 @@ export function eraRows(load: () => Promise<Sdk>): void {
     ])('is legacy when the server dies on the probe: %s is opened once more', async (_what, transport) => {
       const made = bench(await load(), { transport, scripts: [DIES_ON_PROBE] })
       await made.session.ready()
-      expect(made.servers.map(({ methods }) => methods)).toEqual([['server/discover'], ['initialize', 'notifications/initialized']])
+      expect(made.servers.map(({ methods }) => methods)).toEqual([
+        ['server/discover'],
+        ['initialize', 'notifications/initialized'],
+      ])
       expect(made.states).toEqual(['connecting', 'connected'])
       expect(made.errors).toEqual([])
       expect(made.session.status.attempt).toBe(1)
@@ -44,7 +51,11 @@ export function eraRows(load: () => Promise<Sdk>): void {
       ['a child process, on the same connection', child, 1],
       ['any other transport, on a new one', (client: MemoryTransport): Transport => client, 2],
     ] as const)('is legacy when the server is silent to the probe: %s', async (_what, transport, opened) => {
-      const made = bench(await load(), { transport, scripts: [SILENT_TO_PROBE], spec: { requestTimeoutMs: 40 } })
+      const made = bench(await load(), {
+        transport,
+        scripts: [SILENT_TO_PROBE],
+        spec: { requestTimeoutMs: 40 },
+      })
       await made.session.ready()
       expect(made.session.status).toMatchObject({ state: 'connected', era: 'legacy' })
       expect(made.opened).toBe(opened)
@@ -54,7 +65,13 @@ export function eraRows(load: () => Promise<Sdk>): void {
     it('is forgotten when the server no longer takes the handshake that it took before', async () => {
       const made = bench(await load(), {
         knownEra: 'legacy',
-        scripts: [{ initialize: (server, request) => server.refuse(request, -32022, 'Unsupported', { supported: ['2026-07-28'] }) }, {}],
+        scripts: [
+          {
+            initialize: (server, request) =>
+              server.refuse(request, -32022, 'Unsupported', { supported: ['2026-07-28'] }),
+          },
+          {},
+        ],
         spec: { reconnect: { initialMs: 1, maxMs: 1, maxAttempts: 5 } },
       })
       made.session.start()
@@ -63,7 +80,10 @@ export function eraRows(load: () => Promise<Sdk>): void {
     })
 
     it.each([
-      ['was never spawned', new TaplineError('CONNECT_FAILED', 'no such program', { data: { spawned: false } })],
+      [
+        'was never spawned',
+        new TaplineError('CONNECT_FAILED', 'no such program', { data: { spawned: false } }),
+      ],
       ['cannot be reached', new TaplineError('CONNECT_FAILED', 'no route', { data: { unreachable: true } })],
       ['has no credentials', new TaplineError('CREDENTIAL_MISSING', 'no key')],
       ['failed before anything was sent', new TaplineError('CONNECT_FAILED', 'the sign-in was interrupted')],

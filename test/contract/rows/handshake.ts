@@ -24,7 +24,10 @@ export function handshakeRows(load: () => Promise<Sdk>): void {
       expect(made.stale).toBe(1)
       expect(made.errors).toEqual([])
       const server = await made.server()
-      expect(server.methods.filter((method) => method !== 'server/discover')).toEqual(['initialize', 'notifications/initialized'])
+      expect(server.methods.filter((method) => method !== 'server/discover')).toEqual([
+        'initialize',
+        'notifications/initialized',
+      ])
       expect(server.requests('initialize')[0]?.params).toMatchObject({
         clientInfo: { name: 'tapline', version: '0.0.0' },
         capabilities: { roots: {} },
@@ -41,10 +44,23 @@ export function handshakeRows(load: () => Promise<Sdk>): void {
 
     it('speaks the revision that the server chose', async () => {
       const { session } = bench(await load(), {
-        scripts: [{ initialize: (server, request) => server.answer(request, { protocolVersion: '2024-11-05', capabilities: {}, serverInfo: { name: 'old', version: '0' } }) }],
+        scripts: [
+          {
+            initialize: (server, request) =>
+              server.answer(request, {
+                protocolVersion: '2024-11-05',
+                capabilities: {},
+                serverInfo: { name: 'old', version: '0' },
+              }),
+          },
+        ],
       })
       await session.ready()
-      expect(session.status).toMatchObject({ state: 'connected', protocolVersion: '2024-11-05', era: 'legacy' })
+      expect(session.status).toMatchObject({
+        state: 'connected',
+        protocolVersion: '2024-11-05',
+        era: 'legacy',
+      })
     })
 
     it('ends when it is closed meanwhile, and stays closed', async () => {
@@ -55,7 +71,10 @@ export function handshakeRows(load: () => Promise<Sdk>): void {
       const server = await made.server()
       await server.gotRequest('initialize')
       await session.close()
-      await expect(ready).rejects.toMatchObject({ code: 'NOT_CONNECTED', message: 'Server "builds" is not connected: it was stopped.' })
+      await expect(ready).rejects.toMatchObject({
+        code: 'NOT_CONNECTED',
+        message: 'Server "builds" is not connected: it was stopped.',
+      })
       expect(session.status).toEqual({ state: 'disabled', attempt: 0, report: {} })
       expect(made.states).toEqual(['connecting', 'disabled'])
       expect(server.methods).not.toContain('notifications/cancelled')
@@ -98,7 +117,9 @@ export function handshakeRows(load: () => Promise<Sdk>): void {
     it('tells a refusal in the server’s own words, cleaned', async () => {
       const made = bench(await load(), {
         spec: { reconnect: { initialMs: 1, maxMs: 1, maxAttempts: 1 } },
-        scripts: [{ initialize: (server, request) => server.refuse(request, -32000, 'Closed\u001B[2J\non Sundays.') }],
+        scripts: [
+          { initialize: (server, request) => server.refuse(request, -32000, 'Closed\u001B[2J\non Sundays.') },
+        ],
       })
       await expect(made.session.ready()).rejects.toMatchObject({
         code: 'PROTOCOL',

@@ -4,20 +4,27 @@ import { describe, expect, it } from 'vitest'
 import { type Bench, bench } from '../bench.ts'
 
 /** The client's end of a connection whose server forgot the session: calls are refused, unheard. */
-function forgetful(client: MemoryTransport, forgets: (frame: Frame) => boolean | Promise<boolean>): Transport {
+function forgetful(
+  client: MemoryTransport,
+  forgets: (frame: Frame) => boolean | Promise<boolean>,
+): Transport {
   const send = client.send.bind(client)
   return Object.assign(client, {
     send: async (frame: Frame) => {
       if (frame.method === 'tools/call' && (await forgets(frame))) {
-        throw new TaplineError('SESSION_LOST', 'The server no longer knows the session (HTTP 404).', { data: { status: 404 } })
+        throw new TaplineError('SESSION_LOST', 'The server no longer knows the session (HTTP 404).', {
+          data: { status: 404 },
+        })
       }
       await send(frame)
     },
   })
 }
 
-const calls = ({ servers }: Bench, connection: number): number => servers[connection - 1]?.requests('tools/call').length ?? 0
-const handshakes = ({ servers }: Bench): number => servers.reduce((sum, server) => sum + server.requests('initialize').length, 0)
+const calls = ({ servers }: Bench, connection: number): number =>
+  servers[connection - 1]?.requests('tools/call').length ?? 0
+const handshakes = ({ servers }: Bench): number =>
+  servers.reduce((sum, server) => sum + server.requests('initialize').length, 0)
 const fast = (maxAttempts: number) => ({ reconnect: { initialMs: 1, maxMs: 2, maxAttempts } })
 
 /** What happens when a server no longer knows its session. */
@@ -44,22 +51,82 @@ export function lossRows(load: () => Promise<Sdk>): void {
         transport: (client, connection) =>
           forgetful(client, async ({ params }) => {
             if (connection > 1) return false
-            for (let turns = Number(params?.name); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
+            for (let turns = Number(params?.name); turns > 0; turns--)
+              await new Promise((resolve) => setImmediate(resolve))
             return true
           }),
         scripts: [{ 'tools/call': (server, request) => server.answer(request, { content: [] }) }],
         knownEra: 'legacy',
       })
       await made.session.ready()
-      const outcomes = await Promise.allSettled([0, 1, 2, 5, 20].map((turns) => made.session.callTool(String(turns), {})))
+      const outcomes = await Promise.allSettled(
+        [0, 1, 2, 5, 20].map((turns) => made.session.callTool(String(turns), {})),
+      )
       expect(outcomes.map(({ status }) => status)).toEqual(Array<string>(5).fill('fulfilled'))
       expect(handshakes(made)).toBe(2)
       expect(calls(made, 2)).toBe(5)
     })
 
+    it('is opened again as often as it is lost, at no cost', async () => {
+      let forgotten = 0
+      const made = bench(await load(), {
+        transport: (client, connection) => forgetful(client, () => connection <= forgotten),
+        spec: fast(3),
+        knownEra: 'legacy',
+      })
+      await made.session.ready()
+      // A server that its author restarts at every save.
+      for (forgotten = 1; forgotten <= 10; forgotten++) {
+        expect(await made.session.callTool('echo', { text: `save ${forgotten}` })).toMatchObject({
+          content: [{ text: `save ${forgotten}` }],
+        })
+      }
+      expect(handshakes(made)).toBe(11)
+      expect(made.errors).toEqual([])
+    })
+
+    it.each([
+      ['401', 401, 2],
+      ['403', 403, 1],
+    ])(
+      'or credentials that are refused with HTTP %s: the call is sent %d times',
+      async (_status, status, sent) => {
+        let calls = 0
+        const made = bench(await load(), {
+          transport: (client) => {
+            const send = client.send.bind(client)
+            return Object.assign(client, {
+              send: async (frame: Frame) => {
+                if (frame.method !== 'tools/call') return send(frame)
+                calls++
+                throw Object.assign(new Error('refused'), {
+                  name: 'SdkHttpError',
+                  code: 'CLIENT_HTTP',
+                  data: { status },
+                })
+              },
+            })
+          },
+          knownEra: 'legacy',
+        })
+        await expect(made.session.callTool('echo', {})).rejects.toMatchObject({
+          code: 'AUTH_FAILED',
+          data: { status },
+        })
+        expect(calls).toBe(sent)
+        expect(made.opened).toBe(sent)
+      },
+    )
+
     it('is not opened a second time for the same call', async () => {
-      const made = bench(await load(), { transport: (client) => forgetful(client, () => true), knownEra: 'legacy' })
-      await expect(made.session.callTool('echo', {})).rejects.toMatchObject({ code: 'SESSION_LOST', data: { status: 404 } })
+      const made = bench(await load(), {
+        transport: (client) => forgetful(client, () => true),
+        knownEra: 'legacy',
+      })
+      await expect(made.session.callTool('echo', {})).rejects.toMatchObject({
+        code: 'SESSION_LOST',
+        data: { status: 404 },
+      })
       expect(handshakes(made)).toBe(2)
       expect(made.session.status.state).toBe('connected')
     })
@@ -76,7 +143,10 @@ export function lossRows(load: () => Promise<Sdk>): void {
         spec: fast(5),
         knownEra: 'legacy',
       })
-      await expect(made.session.callTool('echo', {})).rejects.toMatchObject({ code: 'CONNECT_FAILED', message: 'nobody is there' })
+      await expect(made.session.callTool('echo', {})).rejects.toMatchObject({
+        code: 'CONNECT_FAILED',
+        message: 'nobody is there',
+      })
     })
 
     it('is opened again when the transport notices it by itself', async () => {
@@ -104,7 +174,8 @@ export function lossRows(load: () => Promise<Sdk>): void {
             send: async (frame: Frame) => {
               await send(frame)
               // A server that knows no event stream answers 404 to one that asks with a session.
-              if (frame.method === 'notifications/initialized') setImmediate(() => (client as Transport).onsessionlost?.())
+              if (frame.method === 'notifications/initialized')
+                setImmediate(() => (client as Transport).onsessionlost?.())
             },
           })
         },

@@ -2,7 +2,7 @@ import { Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Frame, Sdk, Transport } from '@tapline/core'
 import type { MemoryTransport } from '@tapline/core/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { bench } from '../bench.ts'
 
 type ServerPipe = NonNullable<NonNullable<Parameters<typeof serveStdio>[1]>['transport']>
@@ -17,13 +17,20 @@ class ModernServer {
   serve(pipe: MemoryTransport, listChanged = true): void {
     this.#pipe = pipe
     // Sees each frame before the SDK does.
-    const heard: Transport = { start: () => pipe.start(), send: (frame) => pipe.send(frame), close: () => pipe.close() }
+    const heard: Transport = {
+      start: () => pipe.start(),
+      send: (frame) => pipe.send(frame),
+      close: () => pipe.close(),
+    }
     pipe.onmessage = (frame) => {
       this.frames.push(frame)
       heard.onmessage?.(frame)
     }
     pipe.onclose = () => heard.onclose?.()
-    serveStdio(() => (this.server = this.#create(listChanged)), { legacy: 'reject', transport: heard as unknown as ServerPipe })
+    serveStdio(() => (this.server = this.#create(listChanged)), {
+      legacy: 'reject',
+      transport: heard as unknown as ServerPipe,
+    })
   }
 
   requests(method: string): readonly Frame[] {
@@ -37,12 +44,20 @@ class ModernServer {
   }
 
   #create(listChanged: boolean): Server {
-    const server = new Server({ name: 'modern', version: '2.0.0' }, { capabilities: { tools: { listChanged } }, instructions: 'Be modern.' })
-    server.setRequestHandler('tools/list', () => ({ tools: [{ name: 'add', inputSchema: { type: 'object' as const } }] }))
+    const server = new Server(
+      { name: 'modern', version: '2.0.0' },
+      { capabilities: { tools: { listChanged } }, instructions: 'Be modern.' },
+    )
+    server.setRequestHandler('tools/list', () => ({
+      tools: [{ name: 'add', inputSchema: { type: 'object' as const } }],
+    }))
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const progressToken = mcpReq._meta?.progressToken
       if (progressToken !== undefined) {
-        await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: 1, message: 'adding' } })
+        await mcpReq.notify({
+          method: 'notifications/progress',
+          params: { progressToken, progress: 1, message: 'adding' },
+        })
       }
       const { a, b } = params.arguments as { readonly a: number; readonly b: number }
       return { content: [{ type: 'text', text: String(a + b) }] }
@@ -70,7 +85,11 @@ export function modernRows(load: () => Promise<Sdk>): void {
       const { tools } = await session.listTools()
       expect(tools.map(({ name }) => name)).toEqual(['add'])
       const progress: unknown[] = []
-      const answer = await session.callTool('add', { a: 2, b: 3 }, { tool: tools[0]!, onProgress: (step) => progress.push(step) })
+      const answer = await session.callTool(
+        'add',
+        { a: 2, b: 3 },
+        { tool: tools[0]!, onProgress: (step) => progress.push(step) },
+      )
       expect(answer.content).toEqual([{ type: 'text', text: '5' }])
       expect(progress).toEqual([{ progress: 1, message: 'adding' }])
       expect(server.requests('initialize')).toEqual([])
@@ -80,10 +99,16 @@ export function modernRows(load: () => Promise<Sdk>): void {
       const server = new ModernServer()
       const made = bench(await load(), { serve: (pipe) => server.serve(pipe) })
       await made.session.ready()
-      await made.until(() => made.notifications.some(({ method }) => method === 'notifications/subscriptions/acknowledged'))
-      expect(server.requests('subscriptions/listen').map(({ params }) => params?.notifications)).toEqual([{ toolsListChanged: true }])
+      await made.until(() =>
+        made.notifications.some(({ method }) => method === 'notifications/subscriptions/acknowledged'),
+      )
+      expect(server.requests('subscriptions/listen').map(({ params }) => params?.notifications)).toEqual([
+        { toolsListChanged: true },
+      ])
       await server.server?.sendToolListChanged()
-      await made.until(() => made.notifications.some(({ method }) => method === 'notifications/tools/list_changed'))
+      await made.until(() =>
+        made.notifications.some(({ method }) => method === 'notifications/tools/list_changed'),
+      )
       // On these the SDK must hear them too: it owns the streams.
       expect(made.entered.map(({ method }) => method)).toContain('notifications/tools/list_changed')
     })
@@ -98,7 +123,9 @@ export function modernRows(load: () => Promise<Sdk>): void {
     it('is listened to again when the stream has ended, and its catalogue is stale then', async () => {
       const server = new ModernServer()
       const made = bench(await load(), { serve: (pipe) => server.serve(pipe) })
-      const acknowledged = () => made.notifications.filter(({ method }) => method === 'notifications/subscriptions/acknowledged').length
+      const acknowledged = () =>
+        made.notifications.filter(({ method }) => method === 'notifications/subscriptions/acknowledged')
+          .length
       await made.session.ready()
       await made.until(() => acknowledged() === 1)
       expect(made.stale).toBe(1)
@@ -106,8 +133,25 @@ export function modernRows(load: () => Promise<Sdk>): void {
       await made.until(() => acknowledged() === 2)
       await made.until(() => made.stale === 2)
       await server.server?.sendToolListChanged()
-      await made.until(() => made.notifications.some(({ method }) => method === 'notifications/tools/list_changed'))
+      await made.until(() =>
+        made.notifications.some(({ method }) => method === 'notifications/tools/list_changed'),
+      )
       expect(made.states).toEqual(['connecting', 'connected'])
+    })
+
+    it('whose streams end at once is listened to less and less often', async () => {
+      const server = new ModernServer()
+      const made = bench(await load(), { serve: (pipe) => server.serve(pipe) })
+      vi.useFakeTimers()
+      await made.session.ready()
+      const listens = (): number => server.requests('subscriptions/listen').length
+      for (let second = 0; second < 120; second++) {
+        await vi.advanceTimersByTimeAsync(1_000)
+        server.endListening()
+      }
+      // Half-second steps would be 100 and more; doubling ones up to 30 s are about ten.
+      expect(listens()).toBeGreaterThan(3)
+      expect(listens()).toBeLessThan(20)
     })
 
     it('is told of a call that is cancelled', async () => {
@@ -121,7 +165,9 @@ export function modernRows(load: () => Promise<Sdk>): void {
       stop.abort()
       await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
       await made.until(() => server.requests('notifications/cancelled').length === 1)
-      expect(server.requests('notifications/cancelled')[0]?.params?.requestId).toBe(server.requests('tools/call')[0]?.id)
+      expect(server.requests('notifications/cancelled')[0]?.params?.requestId).toBe(
+        server.requests('tools/call')[0]?.id,
+      )
     })
   })
 }

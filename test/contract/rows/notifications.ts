@@ -23,20 +23,28 @@ export function notificationRows(load: () => Promise<Sdk>): void {
       push('not even a proper name')
       await made.session.request('ping')
       expect(made.notifications.map(({ method }) => method)).toEqual(methods)
-      expect(made.notifications.slice(0, 100).map(({ params }) => params?.n)).toEqual(Array.from({ length: 100 }, (_, n) => n))
+      expect(made.notifications.slice(0, 100).map(({ params }) => params?.n)).toEqual(
+        Array.from({ length: 100 }, (_, n) => n),
+      )
       const entered = made.entered.filter(({ id }) => id === undefined)
       expect(entered.map(({ method }) => method)).toEqual(['notifications/cancelled'])
     })
 
     it('are heard while the handshake is going on', async () => {
       const made = bench(await load(), {
-        scripts: [{
-          initialize: (server, request) => {
-            server.push('notifications/early', { n: 1 })
-            server.answer(request, { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '0' } })
-            server.push('notifications/early', { n: 2 })
+        scripts: [
+          {
+            initialize: (server, request) => {
+              server.push('notifications/early', { n: 1 })
+              server.answer(request, {
+                protocolVersion: '2025-11-25',
+                capabilities: {},
+                serverInfo: { name: 'x', version: '0' },
+              })
+              server.push('notifications/early', { n: 2 })
+            },
           },
-        }],
+        ],
       })
       await made.session.ready()
       await made.session.request('ping')

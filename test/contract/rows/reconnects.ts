@@ -4,9 +4,11 @@ import { bench } from '../bench.ts'
 import type { Script } from '../scripted-server.ts'
 
 const fast = (maxAttempts: number) => ({ reconnect: { initialMs: 1, maxMs: 2, maxAttempts } })
-const refusing = (message: string, code: 'CONNECT_FAILED' | 'AUTH_FAILED' = 'CONNECT_FAILED') => (): never => {
-  throw new TaplineError(code, message, { server: 'builds' })
-}
+const refusing =
+  (message: string, code: 'CONNECT_FAILED' | 'AUTH_FAILED' = 'CONNECT_FAILED') =>
+  (): never => {
+    throw new TaplineError(code, message, { server: 'builds' })
+  }
 const DIES: Script = { 'notifications/initialized': (server) => server.exit() }
 
 /** How a server is reached again, and when no longer. */
@@ -16,7 +18,14 @@ export function reconnectRows(load: () => Promise<Sdk>): void {
       const made = bench(await load(), { scripts: [refusing('busy'), refusing('busy'), {}], spec: fast(5) })
       made.session.start()
       await made.until(() => made.session.status.state === 'connected')
-      expect(made.states).toEqual(['connecting', 'reconnecting', 'connecting', 'reconnecting', 'connecting', 'connected'])
+      expect(made.states).toEqual([
+        'connecting',
+        'reconnecting',
+        'connecting',
+        'reconnecting',
+        'connecting',
+        'connected',
+      ])
       expect(made.session.status.attempt).toBe(3)
       expect(made.errors.map(({ message }) => message)).toEqual(['busy'])
       expect(made.opened).toBe(3)
@@ -49,20 +58,36 @@ export function reconnectRows(load: () => Promise<Sdk>): void {
       })
       await expect(made.session.ready()).rejects.toThrow('busy')
       expect(made.session.status.state).toBe('reconnecting')
-      expect(await made.session.callTool('echo', { text: 'now' })).toMatchObject({ content: [{ text: 'now' }] })
+      expect(await made.session.callTool('echo', { text: 'now' })).toMatchObject({
+        content: [{ text: 'now' }],
+      })
     })
 
     it('ends when the attempts are used up, with what to do, and tries once more for whoever asks', async () => {
-      const made = bench(await load(), { scripts: [refusing('a'), refusing('b'), refusing('c'), refusing('d'), {}], spec: fast(3) })
+      const made = bench(await load(), {
+        scripts: [refusing('a'), refusing('b'), refusing('c'), refusing('d'), {}],
+        spec: fast(3),
+      })
       const { session } = made
       session.start()
       await made.until(() => session.status.state === 'disconnected')
-      expect(session.status).toMatchObject({ reason: 'reconnect attempts exhausted (3); last error: c', attempt: 3 })
+      expect(session.status).toMatchObject({
+        reason: 'reconnect attempts exhausted (3); last error: c',
+        attempt: 3,
+      })
       expect(session.status.attention).toMatch(/\/mcp reconnect/)
-      expect(made.errors.map(({ code }) => code)).toEqual(['CONNECT_FAILED', 'CONNECT_FAILED', 'CONNECT_FAILED', 'RECONNECT_EXHAUSTED'])
+      expect(made.errors.map(({ code }) => code)).toEqual([
+        'CONNECT_FAILED',
+        'CONNECT_FAILED',
+        'CONNECT_FAILED',
+        'RECONNECT_EXHAUSTED',
+      ])
       expect(made.opened).toBe(3)
 
-      await expect(session.callTool('echo', {})).rejects.toMatchObject({ code: 'RECONNECT_EXHAUSTED', message: expect.stringContaining('last error: d') })
+      await expect(session.callTool('echo', {})).rejects.toMatchObject({
+        code: 'RECONNECT_EXHAUSTED',
+        message: expect.stringContaining('last error: d'),
+      })
       expect(session.status.state).toBe('disconnected')
       expect(made.opened).toBe(4)
       expect(await session.callTool('echo', { text: 'back' })).toMatchObject({ content: [{ text: 'back' }] })
@@ -94,7 +119,11 @@ export function reconnectRows(load: () => Promise<Sdk>): void {
     it('stops at once for refused credentials, until somebody asks', async () => {
       const made = bench(await load(), { scripts: [refusing('wrong key', 'AUTH_FAILED'), {}], spec: fast(5) })
       await expect(made.session.ready()).rejects.toMatchObject({ code: 'AUTH_FAILED' })
-      expect(made.session.status).toMatchObject({ state: 'auth_failed', reason: 'wrong key', attention: expect.stringContaining('credential') })
+      expect(made.session.status).toMatchObject({
+        state: 'auth_failed',
+        reason: 'wrong key',
+        attention: expect.stringContaining('credential'),
+      })
       expect(made.opened).toBe(1)
       await made.session.ready()
       expect(made.session.status.state).toBe('connected')
@@ -129,10 +158,18 @@ export function reconnectRows(load: () => Promise<Sdk>): void {
     })
 
     it('reports each distinct error once, in whatever order they come', async () => {
-      const made = bench(await load(), { scripts: ['a', 'b', 'a', 'b', 'a', 'c'].map((message) => refusing(message)), spec: fast(6) })
+      const made = bench(await load(), {
+        scripts: ['a', 'b', 'a', 'b', 'a', 'c'].map((message) => refusing(message)),
+        spec: fast(6),
+      })
       made.session.start()
       await made.until(() => made.session.status.state === 'disconnected')
-      expect(made.errors.map(({ message }) => message)).toEqual(['a', 'b', 'c', 'reconnect attempts exhausted (6); last error: c'])
+      expect(made.errors.map(({ message }) => message)).toEqual([
+        'a',
+        'b',
+        'c',
+        'reconnect attempts exhausted (6); last error: c',
+      ])
     })
   })
 }

@@ -18,7 +18,7 @@ describe('an extension with a tool of the same name', () => {
     expect(toolAnswer(await callTool(stage, pi, 'echo'))).toBe('theirs')
     expect(toolAnswer(await callTool(stage, pi, 'plain_echo', { text: 'ours' }))).toBe('ours')
     expect(await noticed(pi, /plain_echo/)).toBe(
-      'Tool "echo" of server "plain" is called "plain_echo" here: another extension has a tool named "echo".',
+      'tool "echo" of server "plain" is called "plain_echo": another extension has a tool named "echo".',
     )
     expect(said(pi)).toHaveLength(1)
   })
@@ -39,7 +39,7 @@ describe('an extension with a tool of the same name', () => {
       expect(toolAnswer(request)).toBe('theirs')
       const [ours = ''] = toolNames(request).filter((name) => /^mcp__good__echo_\w+$/.test(name))
       expect(toolAnswer(await callTool(stage, pi, ours, { text: 'ours' }))).toBe('ours')
-      expect(await noticed(pi, /another extension/)).toContain(`is called "${ours}" here`)
+      expect(await noticed(pi, /another extension/)).toContain(`is called "${ours}"`)
       expect(said(pi)).toHaveLength(1)
       await pi.close()
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toolNames } from '../../drivers/chat.ts'
+import type { PiEvent } from '../../drivers/pi.ts'
 import { runPi } from '../../drivers/pi-run.ts'
 import { connected, createStage, gated, misbehaving, noticed, PATIENCE_MS, said, serversShow, TAPLINE } from '../stage.ts'
 
@@ -62,19 +63,21 @@ describe('the start of the real pi', () => {
     await status('MCP 1/2 · 1 connecting…')
     stage.scratch.write('b', '')
     await status('MCP 2/2')
+    expect(statuses(pi.events)).toEqual(['MCP 0/2 · 2 connecting…', 'MCP 1/2 · 1 connecting…', 'MCP 2/2'])
   })
 
-  it('asks about nothing and prints nothing but the answer in print mode', async () => {
+  it('prints nothing but the answer in print mode; what is wrong is said on stderr', async () => {
     await using stage = await createStage()
     stage.json({ dead, good: misbehaving() })
     const { model, scratch } = stage
     const code = `return (await tools.mcp__good__echo({ text: 'printed' })).content[0].text`
     const run = await runPi(['-p', '-e', TAPLINE, `CALL codemode ${JSON.stringify({ code })}`], { model, scratch })
-    expect(run).toMatchObject({ code: 0, stderr: '' })
+    expect(run.code).toBe(0)
+    expect(run.stderr).toMatch(/^mcp server 'dead' failed: .*\n$/)
     expect(run.stdout).toMatch(/^ECHO\[tool\]: Script completed[^]*\nprinted\n$/)
   })
 })
 
-function statuses(events: readonly { readonly statusText?: unknown }[]): string[] {
+function statuses(events: readonly PiEvent[]): string[] {
   return events.flatMap(({ statusText }) => (statusText === undefined ? [] : [String(statusText)]))
 }

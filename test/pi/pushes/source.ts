@@ -47,7 +47,7 @@ export function keysInChat(pi: Pi): string[] {
 
 /** Waits until so many pushes are in the chat. */
 export async function chatHolds(pi: Pi, count: number): Promise<string[]> {
-  const enough = () => keysInChat(pi).length >= count && keysInChat(pi)
+  const enough = () => (keysInChat(pi).length >= count ? keysInChat(pi) : undefined)
   return waitUntil(enough, PATIENCE_MS, () => `${count} pushes in the chat: ${keysInChat(pi).join(' ')}`)
 }
 

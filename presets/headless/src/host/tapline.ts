@@ -177,8 +177,9 @@ class RunningTapline implements Tapline {
     const ended = this.servers.filter((server) => !next.includes(server))
     this.servers = next
     this.catalogue.setServers(specs)
-    await Promise.all(ended.map((server) => server.session.close()))
+    // What they offered is gone at once, however long they take to end.
     for (const server of ended) this.#options.onServer?.(server)
+    await Promise.all(ended.map((server) => server.session.close()))
     if (this.#started) this.start()
   }
 

@@ -19,18 +19,19 @@ export interface TriggerStateEvent extends TriggerEvent {
 /** Tells other extensions on `pi.events` what servers and triggers do. */
 export interface SessionEvents {
   readonly plugin: Plugin
-  server(server: Server, tools: number): void
+  /** Something about a server may have changed; `tools` are those that are registered now. */
+  server(server: Server, tools: readonly string[]): void
+}
+
+/** What was said of a server last. */
+interface Told {
+  readonly event: 'started' | 'stopped' | 'error'
+  readonly detail: string
 }
 
 /** The event bus of one session. */
 export function createEvents(pi: ExtensionAPI): SessionEvents {
-  const last = new Map<string, string>()
-  const emit = (event: ServerEvent): void => {
-    const said = JSON.stringify(event)
-    if (last.get(event.server) === said) return
-    last.set(event.server, said)
-    pi.events.emit('tapline:server', event)
-  }
+  const told = new Map<string, Told>()
   return {
     plugin: {
       name: 'pi-events',
@@ -42,17 +43,25 @@ export function createEvents(pi: ExtensionAPI): SessionEvents {
         })
       },
     },
-    server: ({ spec, session, listed }, tools) => {
-      const { state, reason } = session.status
-      const base = { version: 1, server: spec.name, tools } as const
-      if (state === 'connected') {
-        const started = last.get(spec.name)?.includes('"event":"started"') || last.get(spec.name)?.includes('"event":"tools_changed"')
-        emit({ ...base, event: started && listed ? 'tools_changed' : 'started' })
-      } else if (state === 'disabled') {
-        emit({ ...base, event: 'stopped' })
-      } else if (reason !== undefined) {
-        emit({ ...base, event: 'error', error: reason })
-      }
+    server: (server, tools) => {
+      const { spec } = server
+      const now = standing(server, tools)
+      const before = told.get(spec.name)
+      if (!now || (before?.event === now.event && before.detail === now.detail)) return
+      if (!before && now.event === 'stopped') return
+      told.set(spec.name, now)
+      const event = now.event === 'started' && before?.event === 'started' ? 'tools_changed' : now.event
+      const error = now.event === 'error' ? { error: now.detail } : {}
+      const said: ServerEvent = { version: 1, event, server: spec.name, tools: tools.length, ...error }
+      pi.events.emit('tapline:server', said)
     },
   }
+}
+
+/** Where a server stands, if that is worth an event: one that has not listed its tools has not started. */
+function standing({ spec, session, listed, listError }: Server, tools: readonly string[]): Told | undefined {
+  const { state, reason } = session.status
+  if (!spec.enabled || state === 'disabled') return { event: 'stopped', detail: '' }
+  if (state === 'connected') return listed || listError !== undefined ? { event: 'started', detail: tools.join() } : undefined
+  return reason === undefined ? undefined : { event: 'error', detail: reason }
 }

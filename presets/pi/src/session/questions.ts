@@ -4,15 +4,18 @@ import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
 import type { TrustQuestion } from '@tapline/core'
 import { isBuiltInSilenced, jsonFile, setBuiltInSilenced, type TrustStore } from '@tapline/headless'
 
-/** Asks about project files that nobody was asked about. Answers whether any of them may now be used. */
-export async function askAboutProject(ctx: ExtensionContext, questions: readonly TrustQuestion[], trust: TrustStore): Promise<boolean> {
-  if (!ctx.hasUI || questions.length === 0) return false
-  let trusted = false
+/** Asks about project files that nobody was asked about. Answers the paths of those that may now be used. */
+export async function askAboutProject(
+  ctx: ExtensionContext,
+  questions: readonly TrustQuestion[],
+  trust: TrustStore,
+): Promise<readonly string[]> {
+  const trusted: string[] = []
   for (const question of questions) {
     const answer = await ctx.ui.select(questionText(question), [YES, NO, LATER])
     if (answer !== YES && answer !== NO) continue
     await trust.save(question, answer === YES)
-    trusted ||= answer === YES
+    if (answer === YES) trusted.push(question.path)
   }
   return trusted
 }

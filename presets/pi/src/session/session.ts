@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module'
+import { basename } from 'node:path'
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
-import { createTapline, isModelProvider, pathsFor, piCredentialStore, type Tapline, trustStore } from '@tapline/headless'
+import type { Diagnostic, TrustQuestion } from '@tapline/core'
+import { createTapline, isModelProvider, pathsFor, piCredentialStore, SETTINGS_FILES, type Tapline, trustStore } from '@tapline/headless'
 import { createChat } from './chat.ts'
 import { completeMcp, completeTriggers, runMcp, runTriggers } from './commands.ts'
 import { createEvents } from './events.ts'
@@ -72,16 +74,30 @@ class RunningSession implements PiSession {
     this.#chat = createChat(pi, ctx)
     this.#footer = createFooter(ctx)
     this.#events = createEvents(pi)
-    this.#toolbox = createToolbox({ pi, agentDir: this.#paths.agentDir, home: this.#paths.home, cachedNames, notices: this.#notices })
+    this.#toolbox = createToolbox({
+      pi,
+      agentDir: this.#paths.agentDir,
+      home: this.#paths.home,
+      cachedNames,
+      notices: this.#notices,
+      onApplied: (server, tools) => this.#events.server(server, tools),
+    })
   }
 
   async open(): Promise<void> {
-    await this.#start()
-    void this.#ask()
+    // What a person is asked about is not complained of before the answer.
+    const early: Diagnostic[] = []
+    await this.#start((diagnostic) => early.push(diagnostic))
+    const questions = this.#ctx.hasUI ? (this.#tapline?.questions ?? []) : []
+    const asked = new Set(questions.map(({ path }) => path))
+    for (const diagnostic of early) if (!asked.has(diagnostic.path ?? '')) this.#notices.say(diagnostic)
+    void this.#ask(questions, early.filter(({ path }) => asked.has(path ?? '')))
   }
 
-  async #start(): Promise<void> {
+  /** Diagnostics of the start go to `tell`, later ones to the person. */
+  async #start(tell: (diagnostic: Diagnostic) => void): Promise<void> {
     const { mode } = this.#ctx
+    let starting = true
     const consumes = mode === 'tui' || mode === 'rpc'
     const tapline = await createTapline({
       info: { name: 'tapline', version },
@@ -97,15 +113,17 @@ class RunningSession implements PiSession {
       isModelProvider: (name) =>
         isModelProvider(this.#paths.agentDir, name) || this.#ctx.modelRegistry.getAll().some((model) => model.provider === name),
       toolNames: { taken: (name) => this.#toolbox.taken(name) },
-      onDiagnostic: (diagnostic) => this.#notices.say(diagnostic),
+      onDiagnostic: (diagnostic) => (starting ? tell(diagnostic) : this.#notices.say(diagnostic)),
       onServer: (server) => {
         if (this.#closed || !this.#tapline) return
         this.#footer.show(this.#tapline.servers)
-        this.#events.server(server, this.#toolbox.toolsOf(server.spec.name).length)
+        // What is connected is told of when its tools are registered.
+        if (server.session.status.state !== 'connected') this.#events.server(server, this.#toolbox.toolsOf(server.spec.name))
         this.#toolbox.changed()
       },
       ...(consumes ? { chat: this.#chat } : {}),
     })
+    starting = false
     if (this.#closed) return tapline.close()
     this.#tapline = tapline
     this.#toolbox.use(tapline)
@@ -114,11 +132,14 @@ class RunningSession implements PiSession {
     tapline.start()
   }
 
-  /** Asks what only a person can answer, without holding anything up. */
-  async #ask(): Promise<void> {
+  /** Asks what only a person can answer, without holding anything up; says what was held back for it. */
+  async #ask(questions: readonly TrustQuestion[], held: readonly Diagnostic[]): Promise<void> {
     try {
-      const questions = this.#tapline?.questions ?? []
-      if (await askAboutProject(this.#ctx, questions, this.#trust)) await this.#restart()
+      const trusted = await askAboutProject(this.#ctx, questions, this.#trust)
+      for (const diagnostic of held) if (!trusted.includes(diagnostic.path ?? '')) this.#notices.say(diagnostic)
+      // Settings are the kernel's; servers come and go without it.
+      if (trusted.some((path) => SETTINGS_FILES.some((name) => basename(path) === name))) await this.#restart()
+      else if (trusted.length > 0) await this.serversRegistered()
       await offerSilence(this.#ctx, this.#paths.agentDir)
     } catch (thrown) {
       if (!this.#closed) this.#notices.say({ severity: 'warning', message: thrown instanceof Error ? thrown.message : String(thrown) })
@@ -130,7 +151,7 @@ class RunningSession implements PiSession {
     const earlier = this.#tapline
     this.#tapline = undefined
     await earlier?.close()
-    await this.#start()
+    await this.#start((diagnostic) => this.#notices.say(diagnostic))
   }
 
   async beforePrompt(signal: AbortSignal | undefined): Promise<void> {
@@ -179,6 +200,7 @@ class RunningSession implements PiSession {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#notices.close()
     this.#chat.close()
     await this.#toolbox.close()
     await this.#tapline?.close()

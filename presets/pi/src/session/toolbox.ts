@@ -41,6 +41,8 @@ export interface ToolboxOptions {
   /** Registered in the extension's factory. */
   readonly cachedNames: ReadonlySet<string>
   readonly notices: Notices
+  /** Told of each server when what is registered of its tools is what it offers. */
+  onApplied(server: Server, tools: readonly string[]): void
 }
 
 /** A toolbox for one session. */
@@ -95,7 +97,7 @@ class SessionToolbox implements Toolbox {
     this.#timer = undefined
     const tapline = this.#tapline
     if (!tapline || this.#closed) return
-    if (this.#applied && this.#directKnown && tapline.settings.apply === 'next-session') return this.#remember()
+    if (this.#applied && this.#directKnown && tapline.settings.apply === 'next-session') return this.#settle(tapline)
     const { tools, diagnostics } = tapline.catalogue.list()
     this.problems = diagnostics.map(({ message }) => message)
     for (const spec of tools) this.#sayRenamed(spec)
@@ -103,10 +105,9 @@ class SessionToolbox implements Toolbox {
     // With a cold cache the direct tools come all at once, so that their order does not depend on who was faster.
     const shown = this.#directKnown ? tools : tools.filter(({ exposure }) => exposure !== 'direct')
     this.#specs = new Map(shown.map((spec) => [spec.name, spec]))
-    for (const spec of shown) this.#tellName(spec)
     this.#registry.apply(shown, (server) => tapline.server(server)?.session.status.instructions ?? this.#memory?.instructionsOf(server))
     this.#applied = true
-    this.#remember()
+    this.#settle(tapline)
   }
 
   async ready(signal: AbortSignal | undefined): Promise<void> {
@@ -150,24 +151,21 @@ class SessionToolbox implements Toolbox {
     await this.#memory?.close()
   }
 
-  /** A person who looks for a tool by the name that its dialect gives it finds another extension's under it. */
-  #tellName({ name, server, serverTool }: ToolSpec): void {
-    const usual = toolName(server.naming, server.name, serverTool.name, () => false)
-    if (usual === name || !this.#registry.takenByExtension(usual)) return
-    const what = `Tool "${cleanText(serverTool.name, 100)}" of server "${server.name}" is called "${name}" here`
-    this.#options.notices.say({ severity: 'info', message: `${what}: another extension has a tool named "${usual}".` })
-  }
-
   /** Another extension's tool keeps its name; ours is told apart, and the person is told. */
   #sayRenamed({ name, server, serverTool }: ToolSpec): void {
     const plain = toolName(server.naming, server.name, serverTool.name, () => false)
-    if (name === plain || !this.#registry.taken(plain)) return
-    const message = `tool "${serverTool.name}" of server "${server.name}" is called "${name}": another extension has a tool named "${plain}".`
+    if (name === plain || !this.#registry.takenByExtension(plain)) return
+    const message = `tool "${cleanText(serverTool.name, 100)}" of server "${server.name}" is called "${name}": another extension has a tool named "${plain}".`
     this.#options.notices.say({ severity: 'warning', message })
   }
 
-  #remember(): void {
+  #settle(tapline: Tapline): void {
     this.#memory?.remember(this.#registry.definitions())
+    for (const server of tapline.servers) {
+      if (this.#directKnown || !exposuresOf(server.spec).has('direct')) {
+        this.#options.onApplied(server, this.toolsOf(server.spec.name))
+      }
+    }
   }
 
   async #waitFor(servers: readonly Server[]): Promise<void> {

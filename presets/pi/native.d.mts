@@ -1,0 +1,1 @@
+export { openSession } from './src/session/session.ts'
