@@ -26,11 +26,11 @@ const kinds = {
   duplicate: () => [1, 2].forEach(() => notify('pi/demo/twice', keyed('twice'))),
 }
 const status = { description: 'How many beats were sent.', inputSchema: { type: 'object' } }
-const changes = { listChanged: true }
+const list = { listChanged: true }
 const methods = {
   initialize: ({ protocolVersion: asked }) => ({
     protocolVersion: /^202(4-11-05|5-03-26|5-06-18|5-11-25)$/.test(asked) ? asked : '2025-11-25',
-    capabilities: { tools: changes, resources: { subscribe: true, ...changes }, prompts: changes, logging: {} },
+    capabilities: { tools: list, resources: { subscribe: true, ...list }, prompts: list, logging: {} },
     serverInfo: { name: 'mcp-notify-server', version: '1.0.0' },
   }),
   ping: () => ({}),

@@ -12,7 +12,10 @@ export const fileSink: Plugin = {
     const path = typeof options.path === 'string' ? options.path : join(host.paths.agentDir, 'pushes.jsonl')
     hooks.deliver.sink('file').tapPromise({}, async ({ receivedAt, server, method, key, summary }) => {
       await mkdir(dirname(path), { recursive: true })
-      await appendFile(path, `${JSON.stringify({ at: new Date(receivedAt), server, method, key, summary })}\n`)
+      await appendFile(
+        path,
+        `${JSON.stringify({ at: new Date(receivedAt), server, method, key, summary })}\n`,
+      )
       return { sink: 'file' }
     })
   },

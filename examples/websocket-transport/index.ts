@@ -25,16 +25,26 @@ export const websocket: Plugin = {
   name: 'websocket',
   api: 1,
   setup({ hooks }, options) {
-    const servers = Object.entries(options).flatMap(([name, url]) => (typeof url === 'string' ? [serverAt(name, url)] : []))
     hooks.config.tap({ stage: 'late' }, (state) => {
       const known = new Set(state.servers.map(({ name }) => name))
-      return { ...state, servers: [...state.servers, ...servers.filter(({ name }) => !known.has(name))] }
+      const added = Object.entries(options).filter(([name]) => !known.has(name))
+      return {
+        ...state,
+        servers: [...state.servers, ...added.map(([name, url]) => serverAt(name, String(url)))],
+      }
     })
-    hooks.connect.tap({}, ({ transport }) =>
-      transport.type === 'custom' && transport.name === 'websocket'
-        ? (new WebSocketClientTransport(new URL(String(transport.config.url))) as unknown as Transport)
-        : undefined,
-    )
+    hooks.connect.tap({}, ({ transport, error }) => {
+      if (transport.type !== 'custom' || transport.name !== 'websocket') return undefined
+      const url = URL.parse(String(transport.config.url))
+      if (!url) throw error('CONNECT_FAILED', 'its address is no URL')
+      const socket = new WebSocketClientTransport(url)
+      // Node's own error has no message.
+      const start = (): Promise<void> =>
+        WebSocketClientTransport.prototype.start.call(socket).catch((cause: unknown) => {
+          throw error('CONNECT_FAILED', `cannot connect to ${url.host}`, { cause })
+        })
+      return Object.assign(socket, { start }) as unknown as Transport
+    })
   },
 }
 

@@ -8,6 +8,7 @@ import { handshakeRows } from './rows/handshake.ts'
 import { lossRows } from './rows/losses.ts'
 import { modernRows } from './rows/modern.ts'
 import { notificationRows } from './rows/notifications.ts'
+import { progressRows } from './rows/progress.ts'
 import { reconnectRows } from './rows/reconnects.ts'
 
 /** An SDK under the session. */
@@ -27,6 +28,7 @@ export function sessionContract({ name, load, modern }: Subject): void {
     })
     handshakeRows(load)
     callRows(load)
+    progressRows(load)
     notificationRows(load)
     failureRows(load)
     reconnectRows(load)

@@ -55,7 +55,9 @@ describe('installed from npm', () => {
     const own = loaded.filter((url) => url.includes('/node_modules/@tapline/'))
     expect(own.length).toBeGreaterThan(50)
     expect(
-      own.filter((url) => !/\/@tapline\/[a-z-]+\/(entry\.mjs|package\.json|dist\/.+\.js)$/.test(url)),
+      own.filter(
+        (url) => !/\/@tapline\/[a-z-]+\/((entry|native)\.mjs|package\.json|dist\/.+\.js)$/.test(url),
+      ),
     ).toEqual([])
     // The loader of pi has transpiled nothing.
     expect(globSync('jiti/*', { cwd: home.scratch.tmp })).toEqual([])
@@ -107,7 +109,7 @@ describe('installed from npm', () => {
 
     // What it cannot do by itself, Tapline does for it: a lost connection is opened again.
     await pi.prompt('CALL mcp__clock__hang_up {}')
-    await waitUntil(async () => (await remote.control({ do: 'status' })).connections === 0)
+    await waitUntil(async () => (await remote.control({ do: 'status' })).opened === 2)
     await expectServers(pi, /clock: connected · 2 tools/)
     await pi.prompt('CALL mcp__clock__shout {"text":"again"}')
     expect(transcript(home.model.requests().at(-1)!)).toContain('AGAIN')

@@ -8,7 +8,7 @@ import type { Exit } from '../drivers/processes.ts'
 import type { Scratch } from '../drivers/scratch.ts'
 
 /** The `tapline` command of this checkout. */
-export const TAPLINE = fileURLToPath(new URL('../../presets/headless/bin/tapline.mjs', import.meta.url))
+const TAPLINE = fileURLToPath(new URL('../../presets/headless/bin/tapline.mjs', import.meta.url))
 
 /** How the command is run. */
 export interface RunOptions {
@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** What stands on standard input. */
   readonly input?: string
-  /** Another script than {@link TAPLINE}, and another Node. */
+  /** Another script than that of this checkout, and another Node. */
   readonly script?: string
   readonly node?: string
 }

@@ -1,11 +1,11 @@
 import { messageOf } from '../errors.ts'
-import type { Kernel } from '../kernel/index.ts'
-import type { DedupVerdict, Drop, Frame, Notice, PushPolicy, RawNotification, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
+import type { DedupVerdict, Drop, Frame, Notice, RawNotification, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
 import { ServerBook } from './book.ts'
 import { type Claim, conclude } from './claim.ts'
 import { HeldTriggers } from './held.ts'
 import { type Lane, pump, stepOf } from './lane.ts'
 import { dropStep, settledNotice } from './notice.ts'
+import type { PipelineOptions } from './options.ts'
 import { Routes } from './routes.ts'
 
 /** A lane with this many waiting refuses more: its sink is stuck or drowning. */
@@ -13,17 +13,6 @@ const MOST_WAITING = 10_000
 const ENDED = 'the session ended'
 
 type FinalState = Exclude<TriggerState, 'received' | 'pending'>
-
-/** What {@link createPipeline} takes. */
-export interface PipelineOptions {
-  readonly kernel: Pick<Kernel, 'hooks' | 'hasSink'>
-  /** The policy for a method of a server. */
-  policyFor(server: string, method: string): PushPolicy
-  /** Nothing is delivered or claimed: what would be is said to have reached the sink `watch`. */
-  readonly watchOnly?: boolean
-  /** Told once of each policy whose sink is not loaded. */
-  onMissingSink?(policy: string, server: string): void
-}
 
 /** Turns notifications into delivered, accounted-for triggers. */
 export interface Pipeline {

@@ -1,27 +1,21 @@
-import type { Kernel } from '../kernel/index.ts'
-import type { PushPolicy, Trigger } from '../types/index.ts'
+import type { Trigger } from '../types/index.ts'
 import type { ServerBook } from './book.ts'
 import { createLane, type Lane, type LaneSteps } from './lane.ts'
+import type { PipelineOptions } from './options.ts'
 
 /** Methods that a server may invent are remembered up to this many. */
 const MOST_ROUTES = 256
 
-/** What decides about routes. */
-export interface RouteOptions {
-  readonly kernel: Pick<Kernel, 'hooks' | 'hasSink'>
-  policyFor(server: string, method: string): PushPolicy
-}
-
 /** Which lane each trigger takes: one for each server and policy, made when first needed. */
 export class Routes {
-  readonly #options: RouteOptions
+  readonly #options: Pick<PipelineOptions, 'kernel' | 'policyFor'>
   readonly #signal: AbortSignal
   readonly #bookOf: (server: string) => ServerBook
   readonly #steps: (lane: Lane) => LaneSteps
   readonly #routes = new Map<string, Map<string, Lane>>()
   readonly #lanes = new Map<string, Lane>()
 
-  constructor(options: RouteOptions, signal: AbortSignal, bookOf: (server: string) => ServerBook, steps: (lane: Lane) => LaneSteps) {
+  constructor(options: Pick<PipelineOptions, 'kernel' | 'policyFor'>, signal: AbortSignal, bookOf: (server: string) => ServerBook, steps: (lane: Lane) => LaneSteps) {
     this.#options = options
     this.#signal = signal
     this.#bookOf = bookOf

@@ -8,7 +8,7 @@ import { sdkError } from './sdk-errors.ts'
 import { tapTransport } from './tap.ts'
 
 /** Longest wait for the answer to the era probe. */
-export const PROBE_TIMEOUT_MS = 3_000
+const PROBE_TIMEOUT_MS = 3_000
 
 /** What opening a connection needs. */
 export interface ConnectionOptions {

@@ -3,11 +3,11 @@ import { createMemoryPair } from '../../src/testing/index.ts'
 import { connectRequest, rawNotification, serverSpec, toolSpec, trigger } from '../specs.ts'
 
 /** The sinks that the good plugin provides and the bad plugins break. */
-export const SINKS = ['summary', 'run', 'log', 'inbox', 'rules'] as const
+const SINKS = ['summary', 'run', 'log', 'inbox', 'rules'] as const
 
-export const GOOD_SERVER = serverSpec({ name: 'good' })
-export const GOOD_TRANSPORT = createMemoryPair().client
-export const GOOD_TRIGGER = trigger({ summary: 'good' })
+const GOOD_SERVER = serverSpec({ name: 'good' })
+const GOOD_TRANSPORT = createMemoryPair().client
+const GOOD_TRIGGER = trigger({ summary: 'good' })
 
 /** Answers on every hook; `seen` is what its observer was told. */
 export function goodPlugin(seen: TriggerEvent[] = []): Plugin {

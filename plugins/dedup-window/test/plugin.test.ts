@@ -108,3 +108,10 @@ it.each<[string, ReturnType<typeof dedupWindow>, Record<string, unknown>, number
   pipeline.admit(trigger('3'))
   expect(steps).toEqual(['1 delivered', '2 deduped duplicate of 1', '3 delivered'])
 })
+
+it('is off when it has no length', async () => {
+  const { steps, pipeline } = await piped(dedupWindow({ windowMs: 0 }))
+  for (const traceId of ['1', '2']) pipeline.admit(trigger(traceId))
+  pipeline.admit(trigger('3', { replacement: 'latest_replaces' }))
+  expect(steps).toEqual(['1 delivered', '2 delivered', '3 delivered'])
+})

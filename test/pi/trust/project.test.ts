@@ -32,6 +32,8 @@ describe('.pi/mcp.toml of a project', () => {
   it('is not used before the yes, which is remembered until the file changes', async () => {
     await using stage = await createStage()
     const log = project(stage)
+    const user = stage.log('user')
+    stage.json({ user: misbehaving('--log', user.path) })
     const person = Promise.withResolvers<string>()
     const asked: UiRequest[] = []
     const first = await stage.start({ onUi: (request) => (asked.push(request), person.promise) })
@@ -52,7 +54,8 @@ describe('.pi/mcp.toml of a project', () => {
     expect(question).not.toContain('hunter2')
 
     person.resolve(YES)
-    await connected(first, 'proj')
+    await connected(first, 'proj', 'user')
+    expect(user.pids()).toHaveLength(1)
     expect(toolAnswer(await callTool(stage, first, 'echo', { text: 'trusted' }))).toBe('trusted')
     expect(said(first)).toEqual([])
     // A project's servers do not inherit the environment of pi.

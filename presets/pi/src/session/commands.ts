@@ -46,6 +46,7 @@ export function completeMcp(prefix: string, servers: readonly Server[]): Complet
   if (rest.length > 0) return null
   if (name === undefined) return completeActions(MCP, action ?? '')
   if (action !== 'reconnect') return null
+  if (servers.some(({ spec }) => spec.name === name)) return null
   const named = servers.filter(({ spec }) => spec.name.startsWith(name))
   return named.length === 0 ? null : named.map(({ spec }) => ({ value: `reconnect ${spec.name}`, label: spec.name }))
 }
@@ -86,6 +87,8 @@ async function reconnect(server: Server, ctx: ExtensionCommandContext, toolbox: 
 }
 
 function completeActions(actions: Readonly<Record<string, Action>>, prefix: string): Completions {
+  // Enter would only complete what is complete already.
+  if (Object.hasOwn(actions, prefix)) return null
   const names = Object.keys(actions).filter((name) => name.startsWith(prefix))
   return names.length === 0 ? null : names.map((name) => ({ value: name, label: name }))
 }
