@@ -6,7 +6,12 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['core/test/**/*.test.ts', 'plugins/*/test/**/*.test.ts', 'presets/*/test/**/*.test.ts', 'test/boundaries/**/*.test.ts'],
+          include: [
+            'core/test/**/*.test.ts',
+            'plugins/*/test/**/*.test.ts',
+            'presets/*/test/**/*.test.ts',
+            'test/boundaries/**/*.test.ts',
+          ],
           testTimeout: 30_000,
           hookTimeout: 30_000,
         },

@@ -71,7 +71,7 @@ export class TaplineError extends Error {
 
   /** What happened and what to do, in one line. */
   override toString(): string {
-    return `${this.message} ${this.advice}`
+    return `${sentence(this.message)} ${this.advice}`
   }
 }
 Object.defineProperty(TaplineError.prototype, 'name', { value: 'TaplineError' })
@@ -79,6 +79,11 @@ Object.defineProperty(TaplineError.prototype, 'name', { value: 'TaplineError' })
 /** Whether `value` is a {@link TaplineError}, also one from another copy of this module. */
 export function isTaplineError(value: unknown): value is TaplineError {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[BRAND] === true
+}
+
+/** `text` with a full stop, unless it ends as a sentence does. */
+export function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`
 }
 
 /** The message of anything thrown, in one line. */

@@ -23,12 +23,34 @@ const wanted = (part: string): boolean => values.only === undefined || values.on
 
 const BURST: readonly Comparison[] = [
   { name: '10,000 pushes, frame to tap', ours: 'taplineTap', peer: 'raw', figure: 'cpuMs', atMost: 1.7 },
-  { name: '10,000 pushes, whole pipeline', ours: 'taplinePipeline', peer: 'raw', figure: 'cpuMs', atMost: 3.5 },
-  { name: '10,000 pushes, whole pipeline', ours: 'taplinePipeline', peer: 'piMcp', figure: 'cpuMs', atMost: 2 },
-  { name: '10,000 pushes, whole pipeline', ours: 'taplinePipeline', peer: 'sdk', figure: 'cpuMs', atMost: 0.2 },
+  {
+    name: '10,000 pushes, whole pipeline',
+    ours: 'taplinePipeline',
+    peer: 'raw',
+    figure: 'cpuMs',
+    atMost: 3.5,
+  },
+  {
+    name: '10,000 pushes, whole pipeline',
+    ours: 'taplinePipeline',
+    peer: 'piMcp',
+    figure: 'cpuMs',
+    atMost: 2,
+  },
+  {
+    name: '10,000 pushes, whole pipeline',
+    ours: 'taplinePipeline',
+    peer: 'sdk',
+    figure: 'cpuMs',
+    atMost: 0.2,
+  },
 ]
-const CALLS: readonly Comparison[] = [{ name: '2,000 calls in turn', ours: 'taplineTap', peer: 'piMcp', figure: 'wallMs', atMost: 1.25 }]
-const FRAME: readonly Comparison[] = [{ name: 'one 9 MB frame', ours: 'taplineTap', peer: 'raw', figure: 'wallMs', atMost: 1.5 }]
+const CALLS: readonly Comparison[] = [
+  { name: '2,000 calls in turn', ours: 'taplineTap', peer: 'piMcp', figure: 'wallMs', atMost: 1.25 },
+]
+const FRAME: readonly Comparison[] = [
+  { name: 'one 9 MB frame', ours: 'taplineTap', peer: 'raw', figure: 'wallMs', atMost: 1.5 },
+]
 
 const progress = (text: string): void => void process.stderr.write(`${text}\n`)
 const result = {

@@ -29,11 +29,42 @@ const SETTINGS: Readonly<Record<Side, object>> = {
 /** First model request and first usable tool, side by side with pi's built-in MCP support. */
 export async function insidePi(rounds: number): Promise<InsidePi[]> {
   return [
-    await compareSides('first model request, no server, warm loader', 1.1, rounds, (scratch, side) => firstRequest(scratch, side), 'shared'),
-    await compareSides('first model request, no server, cold loader', 1.1, Math.ceil(rounds / 2), (scratch, side) => firstRequest(scratch, side), 'own'),
-    await compareSides('first model request, one server, warm loader', 1.1, rounds, withServer((scratch, side) => firstRequest(scratch, side)), 'shared'),
-    await compareSides('first model request, one server, cold loader', 1.1, Math.ceil(rounds / 2), withServer((scratch, side) => firstRequest(scratch, side)), 'own'),
-    await compareSides('tools of one direct server usable, warm cache', 1, rounds, withServer(toolsUsable, { exposure: 'direct' }), 'shared', true),
+    await compareSides(
+      'first model request, no server, warm loader',
+      1.1,
+      rounds,
+      (scratch, side) => firstRequest(scratch, side),
+      'shared',
+    ),
+    await compareSides(
+      'first model request, no server, cold loader',
+      1.1,
+      Math.ceil(rounds / 2),
+      (scratch, side) => firstRequest(scratch, side),
+      'own',
+    ),
+    await compareSides(
+      'first model request, one server, warm loader',
+      1.1,
+      rounds,
+      withServer((scratch, side) => firstRequest(scratch, side)),
+      'shared',
+    ),
+    await compareSides(
+      'first model request, one server, cold loader',
+      1.1,
+      Math.ceil(rounds / 2),
+      withServer((scratch, side) => firstRequest(scratch, side)),
+      'own',
+    ),
+    await compareSides(
+      'tools of one direct server usable, warm cache',
+      1,
+      rounds,
+      withServer(toolsUsable, { exposure: 'direct' }),
+      'shared',
+      true,
+    ),
   ]
 }
 
@@ -47,7 +78,9 @@ async function compareSides(
 ): Promise<InsidePi> {
   process.stderr.write(`  ${name}…\n`)
   const figures: Record<Side, number[]> = { ours: [], builtIn: [] }
-  const kept: Record<Side, Scratch> | undefined = keepScratch ? { ours: createScratch({ tmp }), builtIn: createScratch({ tmp }) } : undefined
+  const kept: Record<Side, Scratch> | undefined = keepScratch
+    ? { ours: createScratch({ tmp }), builtIn: createScratch({ tmp }) }
+    : undefined
   // One run of each side first: it fills the loader's cache where that is shared, and the tool cache where the scratch is kept.
   const first = tmp === 'shared' ? -1 : 0
   for (let round = first; round < rounds; round++) {
@@ -61,7 +94,13 @@ async function compareSides(
   if (kept) await Promise.all([kept.ours.dispose(), kept.builtIn.dispose()])
   const oursMs = median(figures.ours)
   const builtInMs = median(figures.builtIn)
-  return { name, atMost, oursMs, builtInMs, ratio: median(figures.ours.map((ms, index) => ms / (figures.builtIn[index] ?? NaN))) }
+  return {
+    name,
+    atMost,
+    oursMs,
+    builtInMs,
+    ratio: median(figures.ours.map((ms, index) => ms / (figures.builtIn[index] ?? NaN))),
+  }
 }
 
 /** From the spawn of a print run to the model's first request. */
@@ -78,7 +117,9 @@ async function firstRequest(scratch: Scratch, side: Side): Promise<number> {
 
 function withServer(measure: (scratch: Scratch, side: Side) => Promise<number>, entry: object = {}) {
   return (scratch: Scratch, side: Side): Promise<number> => {
-    scratch.write('agent/mcp.json', { mcpServers: { everything: { command: process.execPath, args: [servers.everything], ...entry } } })
+    scratch.write('agent/mcp.json', {
+      mcpServers: { everything: { command: process.execPath, args: [servers.everything], ...entry } },
+    })
     return measure(scratch, side)
   }
 }
@@ -90,7 +131,9 @@ async function toolsUsable(scratch: Scratch, side: Side): Promise<number> {
   const pi: Pi = await startPi({ scratch, model, settings: SETTINGS[side] as Record<string, unknown> })
   try {
     await pi.prompt('hello')
-    const request = await model.waitForRequest((candidate) => toolNames(candidate).includes('mcp__everything__echo'))
+    const request = await model.waitForRequest((candidate) =>
+      toolNames(candidate).includes('mcp__everything__echo'),
+    )
     return request.at - start
   } finally {
     await pi.close()

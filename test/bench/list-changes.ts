@@ -40,7 +40,11 @@ export async function listChanges(): Promise<ListChanges> {
   }
   const before = await lists()
   await server.session.callTool('burst', { count: CHANGES, method: 'notifications/tools/list_changed' })
-  await waitUntil(async () => (await lists()) > before, 10_000, () => 'a refetch')
+  await waitUntil(
+    async () => (await lists()) > before,
+    10_000,
+    () => 'a refetch',
+  )
   // A second refetch may follow; a third must not.
   await new Promise((resolve) => setTimeout(resolve, 2_000))
   const refetches = (await lists()) - before

@@ -8,7 +8,13 @@ import { sdk } from './subjects/sdk.ts'
 import { METHOD, type Subject } from './subjects/subject.ts'
 import { taplinePipeline, taplineTap } from './subjects/tapline.ts'
 
-const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = { raw, piMcp, sdk, taplineTap, taplinePipeline }
+const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
+  raw,
+  piMcp,
+  sdk,
+  taplineTap,
+  taplinePipeline,
+}
 const EVENTS = 10_000
 const WARM_EVENTS = 1_000
 const CALLS = 2_000

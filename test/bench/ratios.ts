@@ -31,7 +31,11 @@ interface Figures {
 }
 
 /** Measures every subject once a round, in turn, so that a machine that slows down slows all of them. */
-export async function compare(work: 'burst' | 'calls' | 'frame', comparisons: readonly Comparison[], rounds: number): Promise<Ratio[]> {
+export async function compare(
+  work: 'burst' | 'calls' | 'frame',
+  comparisons: readonly Comparison[],
+  rounds: number,
+): Promise<Ratio[]> {
   const subjects = [...new Set(comparisons.flatMap(({ ours, peer }) => [ours, peer]))]
   const figures = new Map<string, Figures[]>(subjects.map((subject) => [subject, []]))
   for (let round = 0; round < rounds; round++) {
@@ -60,5 +64,7 @@ export async function compare(work: 'burst' | 'calls' | 'frame', comparisons: re
 export function median(figures: readonly number[]): number {
   const sorted = figures.toSorted((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? NaN)
+    : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2
 }

@@ -34,6 +34,10 @@ export function report({ machine, rounds, ratios, listChanges, insidePi }: Bench
     ),
     '',
   ]
-  if (listChanges) lines.push(`${listChanges.changes} list changes in a burst: ${listChanges.refetches} refetches (asked for: at most 2).`, '')
+  if (listChanges)
+    lines.push(
+      `${listChanges.changes} list changes in a burst: ${listChanges.refetches} refetches (asked for: at most 2).`,
+      '',
+    )
   return lines.join('\n')
 }

@@ -13,7 +13,11 @@ const calls = {
   burst: ({ count, method, from = 0 }) => {
     const notifications = []
     for (let n = from; n < from + count; n++) {
-      const params = { n, text: `event number ${n}`, _meta: { pi_dedup_key: `bench-${n}`, pi_summary: `event number ${n}` } }
+      const params = {
+        n,
+        text: `event number ${n}`,
+        _meta: { pi_dedup_key: `bench-${n}`, pi_summary: `event number ${n}` },
+      }
       notifications.push(line({ method, params }))
     }
     process.stdout.write(notifications.join(''))

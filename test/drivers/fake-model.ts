@@ -54,10 +54,7 @@ export interface FakeModelOptions {
 }
 
 /** Starts a chat-completions server; the directives are `CALL <tool> <json>`, `SLOW <n>` and `HOLD <name>`. */
-export async function startFakeModel({
-  port = 0,
-  otherwise,
-}: FakeModelOptions = {}): Promise<FakeModel> {
+export async function startFakeModel({ port = 0, otherwise }: FakeModelOptions = {}): Promise<FakeModel> {
   let queue: Turn[] = []
   let requests: ReceivedRequest[] = []
   let count = 0

@@ -66,7 +66,8 @@ export async function createStage(options: ScratchOptions = { tmp: 'shared' }): 
     json: (entries) => void scratch.write('agent/mcp.json', { mcpServers: entries }),
     toml: (entries) => void scratch.write('agent/loops/mcp.toml', tomlOf(entries)),
     log: (name) => serverLog(path.join(scratch.root, `${name}.jsonl`)),
-    extension: (name, body) => scratch.write(`extensions/${name}.ts`, `export default (pi) => {\n${body}\n}\n`),
+    extension: (name, body) =>
+      scratch.write(`extensions/${name}.ts`, `export default (pi) => {\n${body}\n}\n`),
     async start({ extensions = [TAPLINE], args = [], ...rest } = {}) {
       const pi = await startPi({
         scratch,
@@ -98,8 +99,7 @@ export function gated(gate: string, { command, args }: { command: string; args: 
 
 /** `mcp.toml` with these servers. */
 export function tomlOf(entries: Readonly<Record<string, object>>): string {
-  const table = (entry: object) =>
-    Object.entries(entry).map(([key, value]) => `${key} = ${tomlValue(value)}`)
+  const table = (entry: object) => Object.entries(entry).map(([key, value]) => `${key} = ${tomlValue(value)}`)
   return Object.entries(entries)
     .map(([name, entry]) => ['[[server]]', `name = "${name}"`, ...table(entry), ''].join('\n'))
     .join('\n')
@@ -125,7 +125,11 @@ function serverLog(file: string): ServerLog {
     count: (method) => entries().filter(({ message }) => message?.method === method).length,
     pids: () => [...new Set(entries().map(({ pid }) => pid))],
     waitFor: (predicate, ms = PATIENCE_MS) =>
-      waitUntil(() => entries().find(predicate), ms, () => `an entry of ${file}`),
+      waitUntil(
+        () => entries().find(predicate),
+        ms,
+        () => `an entry of ${file}`,
+      ),
   }
 }
 
@@ -168,7 +172,12 @@ export function toolMessages({ body }: ReceivedRequest): ChatMessage[] {
 }
 
 /** Has the model call one tool, and returns the request that carries its answer. */
-export async function callTool(stage: Stage, pi: Pi, name: string, args: object = {}): Promise<ReceivedRequest> {
+export async function callTool(
+  stage: Stage,
+  pi: Pi,
+  name: string,
+  args: object = {},
+): Promise<ReceivedRequest> {
   stage.model.script([{ toolCalls: [{ name, args }] }])
   await pi.prompt('Please go on.')
   return stage.model.requests().at(-1)!

@@ -7,7 +7,11 @@ import type { HookPolicy } from './policy.ts'
 export type Report = (error: TaplineError) => void
 
 /** A tap with what the plugin view adds to it. */
-export type PluginTap = FullTap & { readonly plugin?: string; readonly critical?: boolean; readonly active?: () => boolean }
+export type PluginTap = FullTap & {
+  readonly plugin?: string
+  readonly critical?: boolean
+  readonly active?: () => boolean
+}
 
 /** Hooks take one argument or two; spelt out, a call costs no array. */
 type TapFunction = (first: unknown, second: unknown) => unknown
@@ -17,7 +21,13 @@ type TapFunction = (first: unknown, second: unknown) => unknown
  * failure into "no opinion" unless the tap is critical or the hook's policy says otherwise. What is
  * not an answer counts as a failure, except where nobody `listens` to answers.
  */
-export function guardHook(hook: Hook<unknown[], unknown>, name: HookName, policy: HookPolicy, report: Report, listens = true): void {
+export function guardHook(
+  hook: Hook<unknown[], unknown>,
+  name: HookName,
+  policy: HookPolicy,
+  report: Report,
+  listens = true,
+): void {
   hook.intercept({
     register: (tap) => {
       const { plugin = tap.name, critical = false, active = always } = tap as PluginTap
@@ -29,7 +39,8 @@ export function guardHook(hook: Hook<unknown[], unknown>, name: HookName, policy
       }
       const run = tap.fn as TapFunction
       const blame = (thrown: unknown): TaplineError => blameOn(plugin, name, thrown)
-      const checked = (answer: unknown): unknown => (listens && !isAnswer(answer) ? settle(noAnswer(plugin, name, answer)) : answer)
+      const checked = (answer: unknown): unknown =>
+        listens && !isAnswer(answer) ? settle(noAnswer(plugin, name, answer)) : answer
       const guarded: TapFunction =
         tap.type === 'promise'
           ? async (first, second) => {
@@ -53,10 +64,14 @@ export function guardHook(hook: Hook<unknown[], unknown>, name: HookName, policy
               if (!isThenable(answer)) return checked(answer)
               answer.then(undefined, () => undefined)
               return settle(
-                new TaplineError('TAP_PROMISE', `Plugin "${plugin}" answered hook "${name}" with a promise in a synchronous tap.`, {
-                  plugin,
-                  hook: name,
-                }),
+                new TaplineError(
+                  'TAP_PROMISE',
+                  `Plugin "${plugin}" answered hook "${name}" with a promise in a synchronous tap.`,
+                  {
+                    plugin,
+                    hook: name,
+                  },
+                ),
               )
             }
       return { ...tap, fn: guarded }
@@ -69,7 +84,14 @@ const always = (): boolean => true
 function blameOn(plugin: string, hook: string, thrown: unknown): TaplineError {
   if (isTaplineError(thrown)) {
     return thrown.place.plugin === undefined
-      ? new TaplineError(thrown.code, thrown.message, { ...thrown.place, plugin, hook, advice: thrown.advice, data: thrown.data, cause: thrown })
+      ? new TaplineError(thrown.code, thrown.message, {
+          ...thrown.place,
+          plugin,
+          hook,
+          advice: thrown.advice,
+          data: thrown.data,
+          cause: thrown,
+        })
       : thrown
   }
   return new TaplineError('TAP_FAILED', `Plugin "${plugin}" failed at hook "${hook}": ${messageOf(thrown)}`, {
@@ -86,15 +108,28 @@ function isAnswer(answer: unknown): boolean {
 
 function noAnswer(plugin: string, hook: string, answer: unknown): TaplineError {
   const what = answer === null ? 'null' : `a ${typeof answer}`
-  return new TaplineError('TAP_FAILED', `Plugin "${plugin}" answered hook "${hook}" with ${what}, which is no answer.`, { plugin, hook })
+  return new TaplineError(
+    'TAP_FAILED',
+    `Plugin "${plugin}" answered hook "${hook}" with ${what}, which is no answer.`,
+    { plugin, hook },
+  )
 }
 
-function withDeadline(answer: unknown, deadlineMs: number | undefined, plugin: string, hook: string): unknown {
+function withDeadline(
+  answer: unknown,
+  deadlineMs: number | undefined,
+  plugin: string,
+  hook: string,
+): unknown {
   if (deadlineMs === undefined || !isThenable(answer)) return answer
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(
-        new TaplineError('TAP_TIMEOUT', `Plugin "${plugin}" did not answer hook "${hook}" within ${deadlineMs / 1000} s.`, { plugin, hook }),
+        new TaplineError(
+          'TAP_TIMEOUT',
+          `Plugin "${plugin}" did not answer hook "${hook}" within ${deadlineMs / 1000} s.`,
+          { plugin, hook },
+        ),
       )
     }, deadlineMs)
     answer.then(
@@ -111,5 +146,7 @@ function withDeadline(answer: unknown, deadlineMs: number | undefined, plugin: s
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  return (
+    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  )
 }

@@ -49,7 +49,10 @@ export function createHooks(): Hooks {
     connect: new AsyncSeriesBailHook(['request'], 'connect'),
     notify: new SyncWaterfallHook(['notice'], 'notify'),
     dedup: new AsyncSeriesBailHook(['request'], 'dedup'),
-    deliver: new HookMap((sink) => new AsyncSeriesBailHook(['trigger', 'context'], `deliver ${sink}`), 'deliver'),
+    deliver: new HookMap(
+      (sink) => new AsyncSeriesBailHook(['trigger', 'context'], `deliver ${sink}`),
+      'deliver',
+    ),
     observe: new AsyncParallelHook(['event'], 'observe'),
     registerTool: new SyncWaterfallHook(['tool', 'context'], 'registerTool'),
   }

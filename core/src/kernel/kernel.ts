@@ -75,10 +75,14 @@ export async function createKernel(options: KernelOptions): Promise<Kernel> {
     } catch (thrown) {
       entry.active = false
       report(
-        new TaplineError('PLUGIN_SETUP', `Plugin "${plugin.name}" could not be set up: ${messageOf(thrown)}`, {
-          plugin: plugin.name,
-          cause: thrown,
-        }),
+        new TaplineError(
+          'PLUGIN_SETUP',
+          `Plugin "${plugin.name}" could not be set up: ${messageOf(thrown)}`,
+          {
+            plugin: plugin.name,
+            cause: thrown,
+          },
+        ),
       )
       endLate(work)
     }
@@ -87,7 +91,8 @@ export async function createKernel(options: KernelOptions): Promise<Kernel> {
     hooks,
     plugins: running.map((entry) => entry.plugin.name),
     // tapable's own isUsed counts the guard too, and taps of plugins that are gone.
-    hasSink: (name) => hooks.deliver.get(name)?.taps.some((tap) => (tap as PluginTap).active?.() !== false) === true,
+    hasSink: (name) =>
+      hooks.deliver.get(name)?.taps.some((tap) => (tap as PluginTap).active?.() !== false) === true,
     dispose: async () => {
       for (const entry of running.splice(0).reverse()) {
         entry.active = false
@@ -95,7 +100,13 @@ export async function createKernel(options: KernelOptions): Promise<Kernel> {
           await bounded(entry.dispose?.(), entry.plugin.name)
         } catch (thrown) {
           const plugin = entry.plugin.name
-          report(new TaplineError('PLUGIN_DISPOSE', `Plugin "${plugin}" did not end cleanly: ${messageOf(thrown)}`, { plugin, cause: thrown }))
+          report(
+            new TaplineError(
+              'PLUGIN_DISPOSE',
+              `Plugin "${plugin}" did not end cleanly: ${messageOf(thrown)}`,
+              { plugin, cause: thrown },
+            ),
+          )
         }
       }
     },
@@ -125,14 +136,27 @@ function compileOnce(): void {
   try {
     createHooks().notify.call({ kind: 'handled' })
   } catch (thrown) {
-    throw new TaplineError('CODEGEN_BLOCKED', 'Tapline cannot start: this process forbids code generation from strings.', { cause: thrown })
+    throw new TaplineError(
+      'CODEGEN_BLOCKED',
+      'Tapline cannot start: this process forbids code generation from strings.',
+      { cause: thrown },
+    )
   }
 }
 
 function refuse(candidate: unknown, names: ReadonlySet<string>): TaplineError | undefined {
   const plugin = candidate as Partial<Plugin> | null | undefined
-  if (typeof plugin !== 'object' || plugin === null || typeof plugin.name !== 'string' || plugin.name === '' || typeof plugin.setup !== 'function') {
-    return new TaplineError('PLUGIN_INVALID', `A plugin was left out: it is not { name, api, setup } (got ${describe(candidate)}).`)
+  if (
+    typeof plugin !== 'object' ||
+    plugin === null ||
+    typeof plugin.name !== 'string' ||
+    plugin.name === '' ||
+    typeof plugin.setup !== 'function'
+  ) {
+    return new TaplineError(
+      'PLUGIN_INVALID',
+      `A plugin was left out: it is not { name, api, setup } (got ${describe(candidate)}).`,
+    )
   }
   if (plugin.api !== API_VERSION) {
     return new TaplineError(
@@ -142,13 +166,16 @@ function refuse(candidate: unknown, names: ReadonlySet<string>): TaplineError | 
     )
   }
   if (names.has(plugin.name)) {
-    return new TaplineError('PLUGIN_DUPLICATE', `A second plugin named "${plugin.name}" was left out.`, { plugin: plugin.name })
+    return new TaplineError('PLUGIN_DUPLICATE', `A second plugin named "${plugin.name}" was left out.`, {
+      plugin: plugin.name,
+    })
   }
   return undefined
 }
 
 function describe(candidate: unknown): string {
-  if (typeof candidate !== 'object' || candidate === null) return candidate === null ? 'null' : typeof candidate
+  if (typeof candidate !== 'object' || candidate === null)
+    return candidate === null ? 'null' : typeof candidate
   return `an object with ${Object.keys(candidate).slice(0, 5).join(', ') || 'nothing in it'}`
 }
 

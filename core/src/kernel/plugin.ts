@@ -29,5 +29,8 @@ export interface Plugin {
   readonly name: string
   readonly api: typeof API_VERSION
   /** Taps hooks. `options` are those of `tapline.*` for this plugin, unchecked. */
-  setup(context: PluginContext, options: Readonly<Record<string, unknown>>): Dispose | void | Promise<Dispose | void>
+  setup(
+    context: PluginContext,
+    options: Readonly<Record<string, unknown>>,
+  ): Dispose | void | Promise<Dispose | void>
 }

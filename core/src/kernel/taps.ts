@@ -10,9 +10,16 @@ interface Tappable {
 export function tapsFor(hooks: Hooks, plugin: string, active: () => boolean): Taps {
   const view = (hook: Tappable, what: string): { tap: TapFn; tapPromise: TapFn } => {
     const add = (method: 'tap' | 'tapPromise') => (options: TapOptions, fn: unknown) => {
-      if (typeof fn !== 'function') throw new TypeError(`${what}: the tap must be a function, got ${typeof fn}`)
+      if (typeof fn !== 'function')
+        throw new TypeError(`${what}: the tap must be a function, got ${typeof fn}`)
       if (!active()) throw new TypeError(`${what}: plugin "${plugin}" is no longer part of this kernel`)
-      const tapOptions = { name: plugin, plugin, stage: stageOf(options, what), critical: options.critical === true, active }
+      const tapOptions = {
+        name: plugin,
+        plugin,
+        stage: stageOf(options, what),
+        critical: options.critical === true,
+        active,
+      }
       hook[method]?.(tapOptions as never, fn as never)
     }
     return { tap: add('tap'), tapPromise: add('tapPromise') }
@@ -36,7 +43,9 @@ type TapFn = (options: TapOptions, fn: unknown) => void
 function stageOf(options: TapOptions, what: string): number {
   const stage = options.stage ?? 'normal'
   if (!Object.hasOwn(STAGES, stage)) {
-    throw new TypeError(`${what}: unknown stage ${JSON.stringify(stage)}; one of ${Object.keys(STAGES).join(', ')}`)
+    throw new TypeError(
+      `${what}: unknown stage ${JSON.stringify(stage)}; one of ${Object.keys(STAGES).join(', ')}`,
+    )
   }
   return STAGES[stage]
 }

@@ -1,5 +1,13 @@
 import type { AsyncSeriesBailHook } from 'tapable'
-import type { DedupRequest, DedupVerdict, DeliverContext, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
+import type {
+  DedupRequest,
+  DedupVerdict,
+  DeliverContext,
+  Receipt,
+  Trigger,
+  TriggerEvent,
+  TriggerState,
+} from '../types/index.ts'
 import type { ServerBook } from './book.ts'
 import type { Claim } from './claim.ts'
 import { Queue } from './queue.ts'
@@ -30,7 +38,10 @@ export interface LaneSteps {
 }
 
 /** A lane with nothing in it. */
-export function createLane(lane: Pick<Lane, 'server' | 'book' | 'policy' | 'sink' | 'context'>, steps: (lane: Lane) => LaneSteps): Lane {
+export function createLane(
+  lane: Pick<Lane, 'server' | 'book' | 'policy' | 'sink' | 'context'>,
+  steps: (lane: Lane) => LaneSteps,
+): Lane {
   const made = {
     ...lane,
     // Rules are evaluated once per project; everything that is shown is shown in every window.
@@ -62,11 +73,29 @@ export function pump(lane: Lane): void {
 }
 
 /** One step of a trigger on its lane, as observers see it. */
-export function stepOf(lane: Lane, trigger: Trigger, state: TriggerState, sink?: string, reason?: string): TriggerEvent {
+export function stepOf(
+  lane: Lane,
+  trigger: Trigger,
+  state: TriggerState,
+  sink?: string,
+  reason?: string,
+): TriggerEvent {
   const { traceId, server, method, key, summary } = trigger
   const { policy } = lane
   const ts = Date.now()
   // The common case, a delivery, is written out: one object for each event, not two.
-  if (sink !== undefined && reason === undefined) return { ts, traceId, server, method, key, policy, summary, state, sink }
-  return { ts, traceId, server, method, key, policy, summary, state, ...(sink === undefined ? {} : { sink }), ...(reason === undefined ? {} : { reason }) }
+  if (sink !== undefined && reason === undefined)
+    return { ts, traceId, server, method, key, policy, summary, state, sink }
+  return {
+    ts,
+    traceId,
+    server,
+    method,
+    key,
+    policy,
+    summary,
+    state,
+    ...(sink === undefined ? {} : { sink }),
+    ...(reason === undefined ? {} : { reason }),
+  }
 }

@@ -12,7 +12,11 @@ export function settledNotice(notice: Notice, server: string): Trigger | Drop | 
     case 'trigger':
       return notice.server === server && isWhole(notice)
         ? notice
-        : { kind: 'drop', reason: 'mapping failed', error: 'a plugin mapped a notification to something that is no event of this server' }
+        : {
+            kind: 'drop',
+            reason: 'mapping failed',
+            error: 'a plugin mapped a notification to something that is no event of this server',
+          }
     case 'drop':
     case 'handled':
       return notice
@@ -25,9 +29,24 @@ export function settledNotice(notice: Notice, server: string): Trigger | Drop | 
 export function dropStep(raw: Omit<RawNotification, 'kind' | 'params'>, reason: string): TriggerEvent {
   const method = cleanText(raw.method, LONGEST_METHOD)
   const { server, receivedAt: ts } = raw
-  return { ts, traceId: '', server, method, key: '', policy: 'drop', summary: method, state: 'dropped', reason }
+  return {
+    ts,
+    traceId: '',
+    server,
+    method,
+    key: '',
+    policy: 'drop',
+    summary: method,
+    state: 'dropped',
+    reason,
+  }
 }
 
 function isWhole({ traceId, method, key, summary }: Trigger): boolean {
-  return typeof traceId === 'string' && typeof method === 'string' && typeof key === 'string' && typeof summary === 'string'
+  return (
+    typeof traceId === 'string' &&
+    typeof method === 'string' &&
+    typeof key === 'string' &&
+    typeof summary === 'string'
+  )
 }

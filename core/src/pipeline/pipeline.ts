@@ -1,5 +1,15 @@
 import { messageOf } from '../errors.ts'
-import type { DedupVerdict, Drop, Frame, Notice, RawNotification, Receipt, Trigger, TriggerEvent, TriggerState } from '../types/index.ts'
+import type {
+  DedupVerdict,
+  Drop,
+  Frame,
+  Notice,
+  RawNotification,
+  Receipt,
+  Trigger,
+  TriggerEvent,
+  TriggerState,
+} from '../types/index.ts'
 import { ServerBook } from './book.ts'
 import { type Claim, conclude } from './claim.ts'
 import { HeldTriggers } from './held.ts'
@@ -51,11 +61,16 @@ class NotificationPipeline implements Pipeline {
 
   constructor(options: PipelineOptions) {
     this.#options = options
-    this.#routes = new Routes(options, this.#stop.signal, (server) => this.book(server), (lane) => ({
-      begin: (trigger) => this.#claim(lane, trigger),
-      onVerdict: (_error, verdict) => this.#judged(lane, lane.current as Trigger, verdict),
-      onReceipt: (_error, receipt) => this.#answered(lane, lane.current as Trigger, receipt),
-    }))
+    this.#routes = new Routes(
+      options,
+      this.#stop.signal,
+      (server) => this.book(server),
+      (lane) => ({
+        begin: (trigger) => this.#claim(lane, trigger),
+        onVerdict: (_error, verdict) => this.#judged(lane, lane.current as Trigger, verdict),
+        onReceipt: (_error, receipt) => this.#answered(lane, lane.current as Trigger, receipt),
+      }),
+    )
   }
 
   receive(server: string, frame: Pick<Frame, 'method' | 'params'>): void {
@@ -63,7 +78,13 @@ class NotificationPipeline implements Pipeline {
     const receivedAt = Date.now()
     let notice: Notice
     try {
-      notice = this.#options.kernel.hooks.notify.call({ kind: 'raw', server, method, params: frame.params, receivedAt }) as Notice
+      notice = this.#options.kernel.hooks.notify.call({
+        kind: 'raw',
+        server,
+        method,
+        params: frame.params,
+        receivedAt,
+      }) as Notice
     } catch (thrown) {
       notice = { kind: 'drop', reason: 'mapping failed', error: messageOf(thrown) }
     }
@@ -117,7 +138,8 @@ class NotificationPipeline implements Pipeline {
   #enter(trigger: Trigger, lane: Lane): void {
     if (this.#ended) return this.#lose(lane, trigger, ENDED)
     if (lane.policy === 'ignore') return this.#lose(lane, trigger, 'ignored')
-    if (lane.queue.size >= MOST_WAITING) return this.#lose(lane, trigger, `more than ${MOST_WAITING} wait for ${lane.policy}`)
+    if (lane.queue.size >= MOST_WAITING)
+      return this.#lose(lane, trigger, `more than ${MOST_WAITING} wait for ${lane.policy}`)
     this.#moving++
     lane.queue.add(trigger)
     pump(lane)
@@ -125,12 +147,18 @@ class NotificationPipeline implements Pipeline {
 
   #claim(lane: Lane, trigger: Trigger): void {
     const { dedup } = this.#options.kernel.hooks
-    if (this.#options.watchOnly || dedup.taps.length === 0 || (this.#early.size > 0 && this.#early.delete(trigger))) return this.#deliver(lane, trigger, undefined)
+    if (
+      this.#options.watchOnly ||
+      dedup.taps.length === 0 ||
+      (this.#early.size > 0 && this.#early.delete(trigger))
+    )
+      return this.#deliver(lane, trigger, undefined)
     dedup.callAsync({ trigger, scope: lane.scope }, lane.steps.onVerdict)
   }
 
   #judged(lane: Lane, trigger: Trigger, verdict: DedupVerdict | undefined): void {
-    if (verdict?.verdict === 'duplicate') return this.#settle(lane, trigger, 'deduped', undefined, `duplicate of ${verdict.of}`)
+    if (verdict?.verdict === 'duplicate')
+      return this.#settle(lane, trigger, 'deduped', undefined, `duplicate of ${verdict.of}`)
     if (this.#ended) {
       if (verdict?.verdict === 'first') conclude(verdict, 'failed')
       return this.#settle(lane, trigger, 'dropped', undefined, ENDED)
@@ -146,7 +174,9 @@ class NotificationPipeline implements Pipeline {
     if (this.#options.watchOnly) return this.#settle(lane, trigger, 'delivered', 'watch')
     if (!lane.sink) {
       conclude(claim, 'done')
-      return lane.policy === 'log' ? this.#settle(lane, trigger, 'delivered', 'log') : this.#withoutSink(lane, trigger)
+      return lane.policy === 'log'
+        ? this.#settle(lane, trigger, 'delivered', 'log')
+        : this.#withoutSink(lane, trigger)
     }
     lane.claim = claim
     lane.sink.callAsync(trigger, lane.context, lane.steps.onReceipt)

@@ -7,12 +7,17 @@ export const BUILT_IN_POLICIES = ['ignore', 'log'] as const
  * The policy of a method: its own entry, else the first pattern that matches, else `default`, else
  * `rules` where a rules sink is loaded, else `log`. List changes are found under both spellings.
  */
-export function policyFor(policies: PushPolicies, method: string, hasSink: (name: string) => boolean): PushPolicy {
+export function policyFor(
+  policies: PushPolicies,
+  method: string,
+  hasSink: (name: string) => boolean,
+): PushPolicy {
   for (const name of spellings(method)) {
     if (Object.hasOwn(policies, name)) return policies[name] as PushPolicy
   }
   for (const [pattern, policy] of Object.entries(policies)) {
-    if (pattern.includes('*') && spellings(method).some((name) => matchesPattern(pattern, name))) return policy
+    if (pattern.includes('*') && spellings(method).some((name) => matchesPattern(pattern, name)))
+      return policy
   }
   return policies.default ?? (hasSink('rules') ? 'rules' : 'log')
 }
@@ -23,7 +28,8 @@ export function matchesPattern(pattern: string, name: string): boolean {
   const first = parts[0] as string
   const last = parts.at(-1) as string
   if (parts.length === 1) return pattern === name
-  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false
+  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length)
+    return false
   let at = first.length
   const end = name.length - last.length
   for (const part of parts.slice(1, -1)) {

@@ -15,7 +15,12 @@ export class Routes {
   readonly #routes = new Map<string, Map<string, Lane>>()
   readonly #lanes = new Map<string, Lane>()
 
-  constructor(options: Pick<PipelineOptions, 'kernel' | 'policyFor'>, signal: AbortSignal, bookOf: (server: string) => ServerBook, steps: (lane: Lane) => LaneSteps) {
+  constructor(
+    options: Pick<PipelineOptions, 'kernel' | 'policyFor'>,
+    signal: AbortSignal,
+    bookOf: (server: string) => ServerBook,
+    steps: (lane: Lane) => LaneSteps,
+  ) {
     this.#options = options
     this.#signal = signal
     this.#bookOf = bookOf
@@ -37,7 +42,10 @@ export class Routes {
     if (!lane) {
       const { hooks, hasSink } = this.#options.kernel
       const sink = hasSink(policy) ? hooks.deliver.for(policy) : undefined
-      lane = createLane({ server, book: this.#bookOf(server), policy, sink, context: { policy, signal: this.#signal } }, this.#steps)
+      lane = createLane(
+        { server, book: this.#bookOf(server), policy, sink, context: { policy, signal: this.#signal } },
+        this.#steps,
+      )
       this.#lanes.set(name, lane)
     }
     if (routes.size < MOST_ROUTES) routes.set(method, lane)

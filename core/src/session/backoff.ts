@@ -1,5 +1,8 @@
 /** Delay before the attempt after `attempt` failed ones, in milliseconds: doubling, capped, ±20 %. */
-export function backoffDelay(attempt: number, spec: { readonly initialMs: number; readonly maxMs: number }): number {
+export function backoffDelay(
+  attempt: number,
+  spec: { readonly initialMs: number; readonly maxMs: number },
+): number {
   const exponent = Math.min(Math.max(attempt - 1, 0), 16)
   const delay = Math.min(spec.maxMs, spec.initialMs * 2 ** exponent)
   return Math.round(delay * (0.8 + Math.random() * 0.4))

@@ -7,13 +7,19 @@ export async function settledWithin(ms: number, work: () => Promise<unknown>): P
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)
   })
-  const settled = Promise.resolve().then(work).catch(() => undefined)
+  const settled = Promise.resolve()
+    .then(work)
+    .catch(() => undefined)
   await Promise.race([settled, late])
   clearTimeout(timer)
 }
 
 /** `work`, unless `signal` aborts first; what `work` answers after that is handed to `discard`. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, discard: (late: T) => void): Promise<T> {
+export function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  discard: (late: T) => void,
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = (): void => {
       reject(new Error('The session was closed.'))

@@ -41,7 +41,14 @@ export async function runRequest<T>(
     end(new TaplineError('REQUEST_TIMEOUT', `${what} was not answered within ${seconds(idleMs)}.`, place))
   let idle = setTimeout(timedOut, idleMs)
   const cap = setTimeout(
-    () => end(new TaplineError('REQUEST_TIMEOUT', `${what} was given up after ${seconds(capMs)} in spite of its progress.`, place)),
+    () =>
+      end(
+        new TaplineError(
+          'REQUEST_TIMEOUT',
+          `${what} was given up after ${seconds(capMs)} in spite of its progress.`,
+          place,
+        ),
+      ),
     capMs,
   )
   const cancel = (): void => end(new TaplineError('CANCELLED', `${what} was cancelled.`, place))
@@ -77,14 +84,24 @@ export function callTool(
   args: Readonly<Record<string, unknown>>,
   options: CallOptions,
 ): Promise<CallToolResult> {
-  return runRequest(connection, server, `The call of "${name}" on server "${server.name}"`, options, async (signal, timeoutMs, progressToken) => {
-    const params = { name, arguments: args, _meta: { progressToken } }
-    const result =
-      connection.era === 'modern'
-        ? await connection.client.callTool(params, { signal, timeoutMs, ...(options.tool ? { tool: options.tool } : {}) })
-        : ((await connection.client.request('tools/call', params, { signal, timeoutMs })) as CallToolResult)
-    return Array.isArray(result?.content) ? result : { ...result, content: [] }
-  })
+  return runRequest(
+    connection,
+    server,
+    `The call of "${name}" on server "${server.name}"`,
+    options,
+    async (signal, timeoutMs, progressToken) => {
+      const params = { name, arguments: args, _meta: { progressToken } }
+      const result =
+        connection.era === 'modern'
+          ? await connection.client.callTool(params, {
+              signal,
+              timeoutMs,
+              ...(options.tool ? { tool: options.tool } : {}),
+            })
+          : ((await connection.client.request('tools/call', params, { signal, timeoutMs })) as CallToolResult)
+      return Array.isArray(result?.content) ? result : { ...result, content: [] }
+    },
+  )
 }
 
 function seconds(ms: number): string {

@@ -58,8 +58,15 @@ export interface SdkClient {
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined
   readonly capabilities: Readonly<Record<string, unknown>>
   readonly instructions: string | undefined
-  request(method: string, params: Readonly<Record<string, unknown>> | undefined, options: RequestOptions): Promise<unknown>
-  callTool(params: Readonly<Record<string, unknown>>, options: RequestOptions & { readonly tool?: ServerTool }): Promise<CallToolResult>
+  request(
+    method: string,
+    params: Readonly<Record<string, unknown>> | undefined,
+    options: RequestOptions,
+  ): Promise<unknown>
+  callTool(
+    params: Readonly<Record<string, unknown>>,
+    options: RequestOptions & { readonly tool?: ServerTool },
+  ): Promise<CallToolResult>
   listTools(cursor: string | undefined, options: RequestOptions): Promise<ToolPage>
   listen(filter: ListenFilter, options: RequestOptions): Promise<Listening>
   notify(method: string, params?: Readonly<Record<string, unknown>>): Promise<void>

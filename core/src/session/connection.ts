@@ -53,13 +53,28 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     return await attempt(options, false, phase)
   } catch (thrown) {
     const error = sdkError(thrown)
-    const diedOnProbe = phase.probed && !phase.initialized && (error.code === 'CONNECTION_CLOSED' || error.code === 'REQUEST_TIMEOUT' || error.code === 'CONNECT_FAILED')
-    if (!diedOnProbe || options.signal.aborted || error.data.spawned === false || error.data.unreachable === true) throw error
+    const diedOnProbe =
+      phase.probed &&
+      !phase.initialized &&
+      (error.code === 'CONNECTION_CLOSED' ||
+        error.code === 'REQUEST_TIMEOUT' ||
+        error.code === 'CONNECT_FAILED')
+    if (
+      !diedOnProbe ||
+      options.signal.aborted ||
+      error.data.spawned === false ||
+      error.data.unreachable === true
+    )
+      throw error
     return await attempt(options, true)
   }
 }
 
-async function attempt(options: ConnectionOptions, knownLegacy: boolean, phase = { probed: false, initialized: false }): Promise<Connection> {
+async function attempt(
+  options: ConnectionOptions,
+  knownLegacy: boolean,
+  phase = { probed: false, initialized: false },
+): Promise<Connection> {
   const { server, signal } = options
   const transport = await claim(options)
   const progress = new ProgressBook()
@@ -129,10 +144,16 @@ async function claim(options: ConnectionOptions): Promise<Transport> {
     streamableHttp: (url, httpOptions) => Promise.resolve(sdk.streamableHttp(url, httpOptions)),
     error: (code, message, details) => new TaplineError(code, message, { server: server.name, ...details }),
   }
-  const transport = await unlessAborted(options.transportFor(request), signal, (late) => void late?.close().catch(() => undefined))
+  const transport = await unlessAborted(
+    options.transportFor(request),
+    signal,
+    (late) => void late?.close().catch(() => undefined),
+  )
   if (transport !== undefined) return transport
   const type = server.transport.type === 'custom' ? server.transport.name : server.transport.type
-  throw new TaplineError('NO_TRANSPORT', `No plugin provides the transport "${type}".`, { server: server.name })
+  throw new TaplineError('NO_TRANSPORT', `No plugin provides the transport "${type}".`, {
+    server: server.name,
+  })
 }
 
 /** Adds how the connection ended and the last lines of stderr: what a person needs to find the reason. */
@@ -140,5 +161,9 @@ export function withEnding(error: TaplineError, transport: Transport): TaplineEr
   if (error.code !== 'CONNECTION_CLOSED') return error
   const { ending, stderrTail } = transport.report?.() ?? {}
   const parts = [ending ?? error.message, ...(stderrTail ? [`stderr: ${stderrTail}`] : [])]
-  return new TaplineError('CONNECTION_CLOSED', parts.join('\n'), { ...error.place, data: error.data, cause: error })
+  return new TaplineError('CONNECTION_CLOSED', parts.join('\n'), {
+    ...error.place,
+    data: error.data,
+    cause: error,
+  })
 }

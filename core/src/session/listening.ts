@@ -21,7 +21,10 @@ export function keepListening(connection: Connection, onResumed: () => void): ()
     let failures = 0
     for (let round = 0; !stop.signal.aborted; round++) {
       try {
-        const stream = await connection.client.listen(filter, { signal: stop.signal, timeoutMs: LISTEN_TIMEOUT_MS })
+        const stream = await connection.client.listen(filter, {
+          signal: stop.signal,
+          timeoutMs: LISTEN_TIMEOUT_MS,
+        })
         const openedAt = performance.now()
         if (round > 0) onResumed()
         if ((await stream.closed) === 'local') return

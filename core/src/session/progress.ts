@@ -23,7 +23,9 @@ export class ProgressBook {
 
   /** Resolves when no call is under way. */
   quiet(): Promise<void> {
-    return this.#listeners.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#quiet.push(resolve))
+    return this.#listeners.size === 0
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#quiet.push(resolve))
   }
 
   /** Takes the params of a progress notification. Always true: progress never goes further. */

@@ -37,7 +37,9 @@ export function sdkError(thrown: unknown): TaplineError {
     case 'REQUEST_TIMEOUT':
       return timedOut(thrown)
     case 'METHOD_NOT_SUPPORTED_BY_PROTOCOL_VERSION':
-      return new TaplineError('PROTOCOL', 'The server’s protocol revision does not have this method.', { cause: thrown })
+      return new TaplineError('PROTOCOL', 'The server’s protocol revision does not have this method.', {
+        cause: thrown,
+      })
     default:
       if (message === 'Not connected') return closed(thrown)
       return new TaplineError('CONNECT_FAILED', cleanText(messageOf(thrown), 300), { cause: thrown })
@@ -53,14 +55,27 @@ function closed(cause: unknown): TaplineError {
 }
 
 function httpStatus(code: unknown, name: unknown): number | undefined {
-  return typeof code === 'number' && code >= 100 && code < 600 && name !== 'ProtocolError' && name !== 'McpError' ? code : undefined
+  return typeof code === 'number' &&
+    code >= 100 &&
+    code < 600 &&
+    name !== 'ProtocolError' &&
+    name !== 'McpError'
+    ? code
+    : undefined
 }
 
 function httpError(status: number, cause: unknown): TaplineError {
   if (status === 401 || status === 403) {
-    return new TaplineError('AUTH_FAILED', `The server refused the credentials (HTTP ${status}).`, { data: { status }, cause })
+    return new TaplineError('AUTH_FAILED', `The server refused the credentials (HTTP ${status}).`, {
+      data: { status },
+      cause,
+    })
   }
-  return new TaplineError('CONNECT_FAILED', `The server answered HTTP ${status}; the response body is not shown.`, { data: { status }, cause })
+  return new TaplineError(
+    'CONNECT_FAILED',
+    `The server answered HTTP ${status}; the response body is not shown.`,
+    { data: { status }, cause },
+  )
 }
 
 /** Our own fetch throws our errors; the SDK wraps some of them. */

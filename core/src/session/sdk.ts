@@ -24,7 +24,11 @@ function adapt(module: SdkModule): Sdk {
 
 /** Results are handed on as the server sent them; validation costs more than it finds. */
 const PASS_THROUGH = {
-  '~standard': { version: 1, vendor: 'tapline', validate: (value: unknown) => ({ value: value as Record<string, unknown> }) },
+  '~standard': {
+    version: 1,
+    vendor: 'tapline',
+    validate: (value: unknown) => ({ value: value as Record<string, unknown> }),
+  },
 } as const
 
 function createClient(module: SdkModule, options: ClientOptions): SdkClient {
@@ -46,7 +50,9 @@ function createClient(module: SdkModule, options: ClientOptions): SdkClient {
   return {
     connect: (transport, { signal, timeoutMs, knownLegacy }: ConnectOptions) => {
       const prior: { prior?: PriorDiscovery } = knownLegacy ? { prior: { kind: 'legacy' } } : {}
-      return guard(client.connect(transport as SdkTransport, { ...requestOptions(signal, timeoutMs), ...prior }))
+      return guard(
+        client.connect(transport as SdkTransport, { ...requestOptions(signal, timeoutMs), ...prior }),
+      )
     },
     get era() {
       return client.getProtocolEra() ?? 'legacy'
@@ -64,7 +70,13 @@ function createClient(module: SdkModule, options: ClientOptions): SdkClient {
       return client.getInstructions()
     },
     request: (method, params, { signal, timeoutMs }) =>
-      guard(client.request({ method, ...(params ? { params } : {}) } as never, PASS_THROUGH as never, requestOptions(signal, timeoutMs))),
+      guard(
+        client.request(
+          { method, ...(params ? { params } : {}) } as never,
+          PASS_THROUGH as never,
+          requestOptions(signal, timeoutMs),
+        ),
+      ),
     callTool: async (params, { signal, timeoutMs, tool }) =>
       (await guard(
         client.callTool(params as never, {
@@ -85,7 +97,8 @@ function createClient(module: SdkModule, options: ClientOptions): SdkClient {
         return await guard(client.request(request as never, PASS_THROUGH as never, options))
       }
     },
-    listen: (filter, { signal, timeoutMs }): Promise<Listening> => guard(client.listen({ ...filter }, requestOptions(signal, timeoutMs))),
+    listen: (filter, { signal, timeoutMs }): Promise<Listening> =>
+      guard(client.listen({ ...filter }, requestOptions(signal, timeoutMs))),
     notify: (method, params) => guard(client.notification({ method, ...(params ? { params } : {}) })),
     close: () => client.close(),
   }
@@ -109,6 +122,7 @@ function streamableHttp(module: SdkModule, url: URL, options: HttpClientOptions)
         }
       : {}),
   })
-  if (typeof transport.send !== 'function') throw new TaplineError('CONNECT_FAILED', 'The SDK’s HTTP transport could not be made.')
+  if (typeof transport.send !== 'function')
+    throw new TaplineError('CONNECT_FAILED', 'The SDK’s HTTP transport could not be made.')
   return transport as unknown as Transport
 }

@@ -19,7 +19,11 @@ export interface Session {
   /** Resolves when connected; rejects with the reason when this attempt fails or `signal` aborts. */
   ready(signal?: AbortSignal): Promise<void>
   /** Calls a tool. Waits for the connection when there is none yet. */
-  callTool(name: string, args: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<CallToolResult>
+  callTool(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options?: CallOptions,
+  ): Promise<CallToolResult>
   /** One page of the server's tools; the caller follows `nextCursor`. */
   listTools(cursor?: string): Promise<ToolPage>
   /** Any other request; the result is handed on as the server sent it. */
@@ -39,7 +43,10 @@ export function createSession(options: SessionOptions): Session {
    * A call that was rejected unheard is sent once more on a new connection: when the server forgot the
    * session, or no longer takes the credentials, which are looked up anew.
    */
-  const withConnection = async <T>(signal: AbortSignal | undefined, use: (connection: Connection) => Promise<T>): Promise<T> => {
+  const withConnection = async <T>(
+    signal: AbortSignal | undefined,
+    use: (connection: Connection) => Promise<T>,
+  ): Promise<T> => {
     if (!supervisor.connection) await supervisor.ready(signal)
     const connection = supervisor.connection
     if (!connection) throw supervisor.notConnected()
@@ -47,7 +54,8 @@ export function createSession(options: SessionOptions): Session {
       return await use(connection)
     } catch (thrown) {
       const error = sdkError(thrown)
-      const unheard = error.code === 'SESSION_LOST' || (error.code === 'AUTH_FAILED' && error.data.status === 401)
+      const unheard =
+        error.code === 'SESSION_LOST' || (error.code === 'AUTH_FAILED' && error.data.status === 401)
       if (!unheard || supervisor.closed) throw error
       await supervisor.reopen(connection)
       const next = supervisor.connection
@@ -66,27 +74,49 @@ export function createSession(options: SessionOptions): Session {
     reconnect: () => supervisor.reconnect(),
     close: () => supervisor.close(),
     callTool: (name, args, callOptions = {}) =>
-      withConnection(callOptions.signal, (connection) => callTool(connection, server, name, args, callOptions)),
+      withConnection(callOptions.signal, (connection) =>
+        callTool(connection, server, name, args, callOptions),
+      ),
     listTools: (cursor) => withConnection(undefined, (connection) => listTools(connection, server, cursor)),
     request: (method, params, callOptions = {}) =>
       withConnection(callOptions.signal, (connection) =>
-        runRequest(connection, server, `${method} of server "${server.name}"`, callOptions, (signal, timeoutMs, progressToken) =>
-          connection.client.request(method, withToken(params, progressToken), { signal, timeoutMs }),
+        runRequest(
+          connection,
+          server,
+          `${method} of server "${server.name}"`,
+          callOptions,
+          (signal, timeoutMs, progressToken) =>
+            connection.client.request(method, withToken(params, progressToken), { signal, timeoutMs }),
         ),
       ),
   }
 }
 
-async function listTools(connection: Connection, server: ServerSpec, cursor: string | undefined): Promise<ToolPage> {
+async function listTools(
+  connection: Connection,
+  server: ServerSpec,
+  cursor: string | undefined,
+): Promise<ToolPage> {
   if (connection.client.capabilities.tools === undefined) return { tools: [] }
-  const page = await runRequest(connection, server, `tools/list of server "${server.name}"`, {}, (signal, timeoutMs) =>
-    connection.era === 'modern'
-      ? connection.client.listTools(cursor, { signal, timeoutMs })
-      : (connection.client.request('tools/list', cursor === undefined ? undefined : { cursor }, { signal, timeoutMs }) as Promise<ToolPage>),
+  const page = await runRequest(
+    connection,
+    server,
+    `tools/list of server "${server.name}"`,
+    {},
+    (signal, timeoutMs) =>
+      connection.era === 'modern'
+        ? connection.client.listTools(cursor, { signal, timeoutMs })
+        : (connection.client.request('tools/list', cursor === undefined ? undefined : { cursor }, {
+            signal,
+            timeoutMs,
+          }) as Promise<ToolPage>),
   )
   return Array.isArray(page?.tools) ? page : { tools: [] }
 }
 
-function withToken(params: Readonly<Record<string, unknown>> | undefined, progressToken: string): Readonly<Record<string, unknown>> {
+function withToken(
+  params: Readonly<Record<string, unknown>> | undefined,
+  progressToken: string,
+): Readonly<Record<string, unknown>> {
   return { ...params, _meta: { ...(params?._meta as object | undefined), progressToken } }
 }

@@ -3,7 +3,14 @@ import type { Era } from './client.ts'
 import type { Connection } from './connection.ts'
 
 /** Where a server stands. `disabled` is final: no later state overwrites it. */
-export type SessionState = 'pending' | 'connecting' | 'connected' | 'reconnecting' | 'disconnected' | 'auth_failed' | 'disabled'
+export type SessionState =
+  | 'pending'
+  | 'connecting'
+  | 'connected'
+  | 'reconnecting'
+  | 'disconnected'
+  | 'auth_failed'
+  | 'disabled'
 
 /** A snapshot of one server, as panels and commands show it. */
 export interface SessionStatus {
@@ -31,7 +38,9 @@ export function connectedStatus(connection: Connection, attempt: number): Sessio
     attempt,
     era: connection.era,
     ...(client.protocolVersion ? { protocolVersion: client.protocolVersion } : {}),
-    ...(client.serverInfo ? { serverInfo: { name: client.serverInfo.name, version: client.serverInfo.version } } : {}),
+    ...(client.serverInfo
+      ? { serverInfo: { name: client.serverInfo.name, version: client.serverInfo.version } }
+      : {}),
     capabilities: client.capabilities,
     ...(client.instructions ? { instructions: client.instructions } : {}),
     report: connection.report(),

@@ -91,7 +91,9 @@ export class Supervisor {
   notConnected(): TaplineError {
     const { state, reason } = this.#status
     const why = this.closed ? 'it was stopped' : (reason ?? state)
-    return new TaplineError('NOT_CONNECTED', `Server "${this.#server.name}" is not connected: ${why}.`, { server: this.#server.name })
+    return new TaplineError('NOT_CONNECTED', `Server "${this.#server.name}" is not connected: ${why}.`, {
+      server: this.#server.name,
+    })
   }
 
   async #replace(lost: Connection): Promise<void> {
@@ -191,7 +193,10 @@ export class Supervisor {
     await connection.close()
     const ending = report.ending ?? 'the connection was closed'
     const detail = report.lastStderr ? `${ending} (stderr: ${report.lastStderr})` : ending
-    return { error: new TaplineError('CONNECTION_CLOSED', detail, { server: this.#server.name }), opened: true }
+    return {
+      error: new TaplineError('CONNECTION_CLOSED', detail, { server: this.#server.name }),
+      opened: true,
+    }
   }
 
   async #open(): Promise<Connection> {
@@ -217,7 +222,8 @@ export class Supervisor {
     } catch (thrown) {
       const { code } = sdkError(thrown)
       // A server that no longer takes the handshake it took before may have changed eras.
-      if (knownEra !== undefined && (code === 'PROTOCOL' || code === 'REQUEST_TIMEOUT')) eras?.set(name, undefined)
+      if (knownEra !== undefined && (code === 'PROTOCOL' || code === 'REQUEST_TIMEOUT'))
+        eras?.set(name, undefined)
       throw thrown
     }
   }

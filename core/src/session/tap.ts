@@ -24,9 +24,14 @@ export function tapTransport(inner: Transport, handlers: TapHandlers): Transport
       return inner.sessionId
     },
     ...(inner.hasPerRequestStream === undefined ? {} : { hasPerRequestStream: inner.hasPerRequestStream }),
-    ...(inner.setProtocolVersion ? { setProtocolVersion: (version: string) => inner.setProtocolVersion?.(version) } : {}),
+    ...(inner.setProtocolVersion
+      ? { setProtocolVersion: (version: string) => inner.setProtocolVersion?.(version) }
+      : {}),
     ...(inner.setSupportedProtocolVersions
-      ? { setSupportedProtocolVersions: (versions: string[]) => inner.setSupportedProtocolVersions?.(versions) }
+      ? {
+          setSupportedProtocolVersions: (versions: string[]) =>
+            inner.setSupportedProtocolVersions?.(versions),
+        }
       : {}),
   }
   for (const name of ['pid', 'stderr'] as const) {

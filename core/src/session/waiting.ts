@@ -28,8 +28,17 @@ export class WaitingRoom {
         end()
       }
       const cancelled = (): void =>
-        settle(() => reject(new TaplineError('CANCELLED', `Waiting for server "${this.#server}" was cancelled.`, { server: this.#server })))
-      const waiter: Waiter = { resolve: () => settle(resolve), reject: (error) => settle(() => reject(error)) }
+        settle(() =>
+          reject(
+            new TaplineError('CANCELLED', `Waiting for server "${this.#server}" was cancelled.`, {
+              server: this.#server,
+            }),
+          ),
+        )
+      const waiter: Waiter = {
+        resolve: () => settle(resolve),
+        reject: (error) => settle(() => reject(error)),
+      }
       this.#waiters.add(waiter)
       if (signal?.aborted) cancelled()
       else signal?.addEventListener('abort', cancelled, { once: true })

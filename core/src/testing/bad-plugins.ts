@@ -22,7 +22,8 @@ export const hangingPlugin: Plugin = {
     hooks.config.tapPromise({ stage: 'early' }, hanging)
     hooks.connect.tapPromise({ stage: 'early' }, hanging)
     hooks.dedup.tapPromise({ stage: 'early' }, hanging)
-    for (const sink of ['summary', 'run', 'log', 'inbox', 'rules']) hooks.deliver.sink(sink).tapPromise({ stage: 'early' }, hanging)
+    for (const sink of ['summary', 'run', 'log', 'inbox', 'rules'])
+      hooks.deliver.sink(sink).tapPromise({ stage: 'early' }, hanging)
   },
 }
 
@@ -30,7 +31,8 @@ export const hangingPlugin: Plugin = {
 export const lyingPlugin: Plugin = {
   name: 'lying',
   api: 1,
-  setup: ({ hooks }) => onEveryHook(hooks, (() => Promise.reject(new Error('this plugin lies'))) as unknown as () => never),
+  setup: ({ hooks }) =>
+    onEveryHook(hooks, (() => Promise.reject(new Error('this plugin lies'))) as unknown as () => never),
 }
 
 /** Throws in its own setup, after it has tapped. */
@@ -68,7 +70,8 @@ function onEveryHook(hooks: Taps, fn: () => never): void {
     taps.dedup.tap({ stage: 'early' }, fn)
     taps.registerTool.tap({ stage: 'early' }, fn)
     taps.deliver.observe(fn)
-    for (const sink of ['summary', 'run', 'log', 'inbox', 'rules']) taps.deliver.sink(sink).tap({ stage: 'early' }, fn)
+    for (const sink of ['summary', 'run', 'log', 'inbox', 'rules'])
+      taps.deliver.sink(sink).tap({ stage: 'early' }, fn)
   }
   all(hooks, 'tap')
 }

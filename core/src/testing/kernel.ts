@@ -25,7 +25,10 @@ export async function testKernel(plugins: unknown, options: TestKernelOptions = 
   const run: ChatMessage[] = []
   const kernel = await createKernel({
     plugins: Array.isArray(plugins) ? plugins : [plugins],
-    host: testHost({ chat: { show: (message) => void shown.push(message), run: (message) => void run.push(message) }, ...options.host }),
+    host: testHost({
+      chat: { show: (message) => void shown.push(message), run: (message) => void run.push(message) },
+      ...options.host,
+    }),
     report: (error) => reports.push(error),
     ...(options.options ? { options: options.options } : {}),
     ...(options.policies ? { policies: options.policies } : {}),

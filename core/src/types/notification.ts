@@ -83,7 +83,14 @@ export interface DeliverContext {
 }
 
 /** The states that a trigger passes; it ends in exactly one of the last five. */
-export type TriggerState = 'received' | 'pending' | 'delivered' | 'redirected' | 'deduped' | 'collapsed' | 'dropped'
+export type TriggerState =
+  | 'received'
+  | 'pending'
+  | 'delivered'
+  | 'redirected'
+  | 'deduped'
+  | 'collapsed'
+  | 'dropped'
 
 /** One step of a trigger, as observers, `tapline watch` and `pi.events` see it. */
 export interface TriggerEvent {

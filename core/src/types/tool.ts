@@ -52,7 +52,12 @@ export type ContentBlock =
   | { readonly type: 'audio'; readonly data: string; readonly mimeType: string }
   | {
       readonly type: 'resource'
-      readonly resource: { readonly uri: string; readonly mimeType?: string; readonly text?: string; readonly blob?: string }
+      readonly resource: {
+        readonly uri: string
+        readonly mimeType?: string
+        readonly text?: string
+        readonly blob?: string
+      }
     }
   | {
       readonly type: 'resource_link'

@@ -8,12 +8,20 @@ export const chatSink = (): Plugin => ({
   setup({ hooks, host }) {
     const { chat } = host
     if (!chat) return
-    const deliver = (sink: string, frame: (trigger: Trigger) => string, say: Chat['show']) => (trigger: Trigger): Receipt | undefined => {
-      const { traceId, server, method } = trigger
-      say({ text: frame(trigger), traceId, server, method })
-      return { sink }
-    }
-    hooks.deliver.sink('summary').tap({}, deliver('summary', frameSummary, (message) => chat.show(message)))
-    hooks.deliver.sink('run').tap({}, deliver('run', frameEvent, (message) => chat.run(message)))
+    const deliver =
+      (sink: string, frame: (trigger: Trigger) => string, say: Chat['show']) =>
+      (trigger: Trigger): Receipt | undefined => {
+        const { traceId, server, method } = trigger
+        say({ text: frame(trigger), traceId, server, method })
+        return { sink }
+      }
+    hooks.deliver.sink('summary').tap(
+      {},
+      deliver('summary', frameSummary, (message) => chat.show(message)),
+    )
+    hooks.deliver.sink('run').tap(
+      {},
+      deliver('run', frameEvent, (message) => chat.run(message)),
+    )
   },
 })

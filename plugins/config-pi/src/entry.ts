@@ -61,7 +61,8 @@ function refused(message: string, field: readonly string[] = []): EntryResult {
   return { errors: [{ message, field }], warnings: [] }
 }
 
-function kindOf({ type, url, command }: Fields): EntryKind | { readonly message: string } {
+function kindOf(entry: Fields): EntryKind | { readonly message: string } {
+  const { type, url, command } = entry
   if (type === 'sse') {
     return {
       message:
@@ -73,7 +74,11 @@ function kindOf({ type, url, command }: Fields): EntryKind | { readonly message:
   }
   if (typeof url === 'string' && type !== 'stdio') return 'http'
   if (typeof command === 'string' && (type === undefined || type === 'stdio')) return 'stdio'
-  return { message: 'it needs either "command" (stdio) or "url" (streamable HTTP)' }
+  const meant = Object.keys(entry).flatMap((key) => {
+    const near = nearest(key, ['command', 'url'])
+    return near === undefined || key === near ? [] : [`; did you mean "${near}" by "${shown(key)}"?`]
+  })
+  return { message: `it needs either "command" (stdio) or "url" (streamable HTTP)${meant[0] ?? ''}` }
 }
 
 function unknownWarning(kind: EntryKind, { key, field, known }: UnknownField, schema: Schema): Finding {

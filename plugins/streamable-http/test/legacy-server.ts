@@ -90,7 +90,7 @@ export function answeringCalls(answer: Answer): Promise<LegacyServer> {
 }
 
 /** What `initialize` answers. */
-export const INITIALIZED = {
+const INITIALIZED = {
   protocolVersion: '2025-06-18',
   capabilities: { tools: { listChanged: true } },
   serverInfo: { name: 'legacy', version: '1.0.0' },

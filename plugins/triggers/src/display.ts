@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { mayHoldSecret, redact } from './redaction.ts'
 
 const LONGEST_TEXT = 200
@@ -8,8 +9,6 @@ const LONGEST_LOOKED_AT = 4_096
 const PLAIN = /^[ -~]*$/
 /** Printable words with one blank between them: most text is like this. */
 const NOTHING_TO_CLEAN = /^[!-~]+(?: [!-~]+)*$/
-// oxlint-disable-next-line no-control-regex -- escape sequences are what this removes
-const ESCAPES = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[PX^_][^\u001B]*(?:\u001B\\)?|[ -/]*[0-~])/g
 const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** Text of a server as it may be shown: cleaned, redacted, then cut to 200 characters. */
@@ -27,10 +26,13 @@ export function displayMethod(method: string): string {
 }
 
 function clean(text: string, keep = ''): string {
-  if (PLAIN.test(text)) return text.includes('  ') || text !== text.trim() ? text.replace(/ +/g, ' ').trim() : text
-  const seen = text.toWellFormed().replace(ESCAPES, '')
+  if (PLAIN.test(text))
+    return text.includes('  ') || text !== text.trim() ? text.replace(/ +/g, ' ').trim() : text
+  const seen = stripVTControlCharacters(text.toWellFormed())
   return seen
-    .replace(UNSEEN, (char) => (char === keep ? char : char === '\n' || char === '\t' || char === '\r' ? ' ' : ''))
+    .replace(UNSEEN, (char) =>
+      char === keep ? char : char === '\n' || char === '\t' || char === '\r' ? ' ' : '',
+    )
     .replace(keep === '' ? /\s+/g : /[^\S\n]+/g, ' ')
     .trim()
 }

@@ -11,7 +11,13 @@ const PLAIN = /^[A-Za-z0-9_.~-]{1,200}$/
 export function keyPart(text: string): string {
   if (PLAIN.test(text) && !mayHoldSecret(text)) return text
   const whole = text.toWellFormed()
-  if (whole !== text || whole.length > LONGEST * 2 || Array.from(whole).length > LONGEST || /\p{Cc}/u.test(whole) || redact(whole) !== whole) {
+  if (
+    whole !== text ||
+    whole.length > LONGEST * 2 ||
+    Array.from(whole).length > LONGEST ||
+    /\p{Cc}/u.test(whole) ||
+    redact(whole) !== whole
+  ) {
     // As UTF-16: in UTF-8 all lone surrogates are the same.
     return `hash:${createHash('sha256').update(text, 'utf16le').digest('hex').slice(0, 32)}`
   }

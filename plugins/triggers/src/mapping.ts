@@ -14,8 +14,14 @@ export function mapNotification(raw: RawNotification): Notice {
   if (list !== undefined) return trigger(raw, `${prefixOf(server)}:${list}`, 'latest_replaces', method)
   if (method === RESOURCE_UPDATED) {
     const uri = params?.uri
-    if (typeof uri !== 'string') return trigger(raw, `${prefixOf(server)}:resources:unknown`, 'latest_replaces', method)
-    return trigger(raw, `${prefixOf(server)}:resources:${keyPart(uri)}`, 'latest_replaces', `${method} uri=${display(uri)}`)
+    if (typeof uri !== 'string')
+      return trigger(raw, `${prefixOf(server)}:resources:unknown`, 'latest_replaces', method)
+    return trigger(
+      raw,
+      `${prefixOf(server)}:resources:${keyPart(uri)}`,
+      'latest_replaces',
+      `${method} uri=${display(uri)}`,
+    )
   }
   if (PROTOCOL_METHODS.has(method)) return { kind: 'handled' }
   const meta = params?._meta as Readonly<Record<string, unknown>> | null | undefined
@@ -58,7 +64,13 @@ function prefixOf(server: string): string {
   return `mcp:${keyPart(server)}`
 }
 
-function trigger(raw: RawNotification, key: string, replacement: Trigger['replacement'], summary: string, shown = raw.method): Trigger {
+function trigger(
+  raw: RawNotification,
+  key: string,
+  replacement: Trigger['replacement'],
+  summary: string,
+  shown = raw.method,
+): Trigger {
   return {
     kind: 'trigger',
     traceId: nextTraceId(),

@@ -5,7 +5,8 @@ interface Rule {
   readonly replace?: (mark: string, groups: readonly (string | undefined)[]) => string
 }
 
-const keepFirst = (mark: string, groups: readonly (string | undefined)[]): string => `${groups[0] ?? ''}${mark}`
+const keepFirst = (mark: string, groups: readonly (string | undefined)[]): string =>
+  `${groups[0] ?? ''}${mark}`
 
 /** Words between `authorization:` and the secret. */
 const SCHEME = 'basic|bearer|digest|negotiate|token|apikey'
@@ -26,12 +27,29 @@ const PAIR = new RegExp(
 
 /** What counts as a secret. Every pattern is linear: text from a server is matched against it. */
 const RULES: readonly Rule[] = [
-  { kind: 'private-key', pattern: /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g },
+  {
+    kind: 'private-key',
+    pattern: /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g,
+  },
   { kind: 'jwt', pattern: /\beyJ[A-Za-z0-9_-]{5,2000}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)?/g },
-  { kind: 'url-credentials', pattern: /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@:]{0,200}:[^\s/?#]{1,500}@/gi, replace: (mark, groups) => `${groups[0] ?? ''}${mark}@` },
-  { kind: 'callback-url', pattern: /\bhttps?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?\/[^\s?#]{0,200}callback[^\s]*/gi },
-  { kind: 'login-url', pattern: /\bhttps?:\/\/[^\s?#]{1,300}(?:login|authorize|oauth|signin|sso)[^\s?#]{0,200}\?[^\s]+/gi },
-  { kind: 'bearer', pattern: /(\bbearer(?:\\?["'])?[\s:=]{1,20}(?:\\?["'])?)(?!\[REDACTED)[^\s,;"'\\]+/gi, replace: keepFirst },
+  {
+    kind: 'url-credentials',
+    pattern: /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@:]{0,200}:[^\s/?#]{1,500}@/gi,
+    replace: (mark, groups) => `${groups[0] ?? ''}${mark}@`,
+  },
+  {
+    kind: 'callback-url',
+    pattern: /\bhttps?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?\/[^\s?#]{0,200}callback[^\s]*/gi,
+  },
+  {
+    kind: 'login-url',
+    pattern: /\bhttps?:\/\/[^\s?#]{1,300}(?:login|authorize|oauth|signin|sso)[^\s?#]{0,200}\?[^\s]+/gi,
+  },
+  {
+    kind: 'bearer',
+    pattern: /(\bbearer(?:\\?["'])?[\s:=]{1,20}(?:\\?["'])?)(?!\[REDACTED)[^\s,;"'\\]+/gi,
+    replace: keepFirst,
+  },
   { kind: 'api-key', pattern: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{8,}/g },
   { kind: 'stripe-key', pattern: /(?<![A-Za-z0-9])[sprw]k_(?:live|test)_[A-Za-z0-9]{8,}/g },
   { kind: 'aws-key', pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{12,}/g },
@@ -39,11 +57,16 @@ const RULES: readonly Rule[] = [
   { kind: 'slack-token', pattern: /(?<![A-Za-z0-9])xox[a-z]-[A-Za-z0-9-]{8,}/g },
   { kind: 'google-key', pattern: /(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{20,}/g },
   { kind: 'hub-token', pattern: /(?<![A-Za-z0-9])hub_(?:agent|hs|ep)_[^\s,;"']+/gi },
-  { kind: 'secret', pattern: PAIR, replace: (mark, [before, quote, mayQuote]) => `${before ?? ''}${quote ?? mayQuote ?? ''}${mark}` },
+  {
+    kind: 'secret',
+    pattern: PAIR,
+    replace: (mark, [before, quote, mayQuote]) => `${before ?? ''}${quote ?? mayQuote ?? ''}${mark}`,
+  },
 ]
 
 /** One pass over clean text: anything that could begin a match of any rule. */
-const HINT = /BEGIN|eyJ|:\/\/|bearer|sk-|[sprw]k_|AKIA|ASIA|gh[ousrp]_|github_|xox|AIza|hub_|token|secret|passw|pwd|key|credential|authorization/i
+const HINT =
+  /BEGIN|eyJ|:\/\/|bearer|sk-|[sprw]k_|AKIA|ASIA|gh[ousrp]_|github_|xox|AIza|hub_|token|secret|passw|pwd|key|credential|authorization/i
 
 /** Whether {@link redact} would look closer at this text. */
 export function mayHoldSecret(text: string): boolean {
@@ -57,7 +80,10 @@ export function redact(text: string): string {
   for (const { kind, pattern, replace } of RULES) {
     const mark = `[REDACTED:${kind}]`
     redacted = redacted.replace(pattern, (_match: string, ...rest: unknown[]) => {
-      const groups = rest.slice(0, rest.findIndex((part) => typeof part === 'number')) as (string | undefined)[]
+      const groups = rest.slice(
+        0,
+        rest.findIndex((part) => typeof part === 'number'),
+      ) as (string | undefined)[]
       return replace ? replace(mark, groups) : mark
     })
   }

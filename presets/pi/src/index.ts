@@ -98,3 +98,5 @@ function activate(pi: ExtensionAPI, reaching: readonly string[]): void {
   const added = reaching.filter((name) => able.has(name) && !active.includes(name))
   if (added.length > 0) pi.setActiveTools([...active, ...added])
 }
+
+export type { ServerEvent, TriggerStateEvent } from './session/events.ts'

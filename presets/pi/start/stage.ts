@@ -31,7 +31,9 @@ export async function setStage(): Promise<Stage> {
   const model = await startFakeModel({ otherwise: answer })
   const everything = await startEverything()
   scratch.write('agent/mcp.json', {
-    mcpServers: { everything: { url: everything.url, exposure: 'direct', description: 'The reference server of MCP' } },
+    mcpServers: {
+      everything: { url: everything.url, exposure: 'direct', description: 'The reference server of MCP' },
+    },
   })
   scratch.write(
     'agent/loops/mcp.toml',

@@ -10,7 +10,12 @@ export async function raw(): Promise<Subject> {
   let rest: Buffer[] = []
   let id = 0
   const take = (text: string): void => {
-    const frame = JSON.parse(text) as { id?: number; method?: string; params?: { n: number }; result?: unknown }
+    const frame = JSON.parse(text) as {
+      id?: number
+      method?: string
+      params?: { n: number }
+      result?: unknown
+    }
     if (frame.method === METHOD) counter.take(frame.params?.n)
     else if (frame.id !== undefined) waiting.get(frame.id)?.(frame.result)
   }
@@ -29,7 +34,11 @@ export async function raw(): Promise<Subject> {
       waiting.set(++id, resolve)
       child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
     })
-  await request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } })
+  await request('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'raw', version: '1' },
+  })
   return {
     call: (name, params) => request('tools/call', { name, arguments: params }),
     received: counter.count,

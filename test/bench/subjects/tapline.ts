@@ -1,4 +1,14 @@
-import { createKernel, createPipeline, createSession, type Frame, type Kernel, loadSdk, type Plugin, type ServerSpec, type Session } from '@tapline/core'
+import {
+  createKernel,
+  createPipeline,
+  createSession,
+  type Frame,
+  type Kernel,
+  loadSdk,
+  type Plugin,
+  type ServerSpec,
+  type Session,
+} from '@tapline/core'
 import { testHost } from '@tapline/core/testing'
 import { dedupWindow } from '@tapline/dedup-window'
 import { stdio } from '@tapline/stdio'
@@ -25,7 +35,11 @@ const spec: ServerSpec = {
 /** Tapline from the frame to the tap: what a push costs before anything is done with it. */
 export async function taplineTap(): Promise<Subject> {
   const counter = orderedCounter()
-  const kernel = await createKernel({ plugins: [stdio()], host: testHost({ env: process.env }), report: console.error })
+  const kernel = await createKernel({
+    plugins: [stdio()],
+    host: testHost({ env: process.env }),
+    report: console.error,
+  })
   return subject(kernel, counter.count, ({ method, params }) => {
     if (method === METHOD) counter.take(params?.n)
   })
@@ -53,7 +67,11 @@ export async function taplinePipeline(): Promise<Subject> {
   return subject(kernel, counter.count, (frame) => pipeline.receive('bench', frame))
 }
 
-async function subject(kernel: Kernel, received: () => number, onNotification: (frame: Frame) => void): Promise<Subject> {
+async function subject(
+  kernel: Kernel,
+  received: () => number,
+  onNotification: (frame: Frame) => void,
+): Promise<Subject> {
   const session: Session = createSession({
     server: spec,
     cwd: process.cwd(),

@@ -5,7 +5,16 @@ import { toolNames, type ReceivedRequest } from '../../drivers/chat.ts'
 import type { Pi } from '../../drivers/pi.ts'
 import { waitUntil } from '../../drivers/processes.ts'
 import { servers } from '../../drivers/fixtures.ts'
-import { callTool, connected, createStage, gated, misbehaving, PATIENCE_MS, serversShow, toolAnswer } from '../stage.ts'
+import {
+  callTool,
+  connected,
+  createStage,
+  gated,
+  misbehaving,
+  PATIENCE_MS,
+  serversShow,
+  toolAnswer,
+} from '../stage.ts'
 import type { Stage } from '../stage.ts'
 
 /** Opens and shuts what a gated server waits for. */

@@ -3,7 +3,16 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { groupAlive, waitUntil } from '../../drivers/processes.ts'
-import { connected, createStage, misbehaving, noticed, PATIENCE_MS, said, TAPLINE, type Stage } from '../stage.ts'
+import {
+  connected,
+  createStage,
+  misbehaving,
+  noticed,
+  PATIENCE_MS,
+  said,
+  TAPLINE,
+  type Stage,
+} from '../stage.ts'
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url))
 const RELOAD = `pi.registerCommand('again', { handler: async (_args, ctx) => void (await ctx.reload()) })`

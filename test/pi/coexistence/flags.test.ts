@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { toolNames } from '../../drivers/chat.ts'
 import { waitUntil } from '../../drivers/processes.ts'
-import { callTool, connected, createStage, misbehaving, PATIENCE_MS, serversShow, TAPLINE, toolAnswer } from '../stage.ts'
+import {
+  callTool,
+  connected,
+  createStage,
+  misbehaving,
+  PATIENCE_MS,
+  serversShow,
+  TAPLINE,
+  toolAnswer,
+} from '../stage.ts'
 
 describe('the flags of pi', () => {
   it('--no-tapline connects nothing, offers nothing and says so when asked', async () => {

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { waitUntil } from '../../drivers/processes.ts'
-import { callTool, connected, createStage, misbehaving, noticed, PATIENCE_MS, said, serversShow, TAPLINE, toolAnswer } from '../stage.ts'
+import {
+  callTool,
+  connected,
+  createStage,
+  misbehaving,
+  noticed,
+  PATIENCE_MS,
+  said,
+  serversShow,
+  TAPLINE,
+  toolAnswer,
+} from '../stage.ts'
 import { booksOf, chatHolds, startSource } from '../pushes/source.ts'
 
 /** Hands in a plugin: `setup` is the body of its setup. */
@@ -58,7 +69,11 @@ describe('plugins of other extensions in the real pi', () => {
       'it is not { name, api, setup } (got number)',
     ]
     const times = () => sentences.map((sentence) => said(pi).join('\n').split(sentence).length - 1)
-    await waitUntil(() => !times().includes(0), PATIENCE_MS, () => said(pi).join('\n'))
+    await waitUntil(
+      () => !times().includes(0),
+      PATIENCE_MS,
+      () => said(pi).join('\n'),
+    )
     // The bad taps are called again and again; they are spoken of twice at most.
     expect(Math.max(...times())).toBeLessThanOrEqual(2)
   })
@@ -110,7 +125,13 @@ describe('plugins of other extensions in the real pi', () => {
     const [json = ''] = await pi.command('/seen')
     const seen = JSON.parse(json)
     expect(seen.paged).toEqual(['mcp:web:custom:notifications%2Fdemo%2Fevent:one'])
-    const steps = seen.trigger.map(({ version, server, policy, state, sink }: Record<string, unknown>) => [version, server, policy, state, sink])
+    const steps = seen.trigger.map(({ version, server, policy, state, sink }: Record<string, unknown>) => [
+      version,
+      server,
+      policy,
+      state,
+      sink,
+    ])
     expect(steps.filter(([, server]: string[]) => server === 'web')).toEqual([
       [1, 'web', 'pager', 'delivered', 'pager'],
       [1, 'web', 'pager', 'deduped', undefined],
@@ -119,7 +140,13 @@ describe('plugins of other extensions in the real pi', () => {
     expect(raw.slice(0, 3)).toEqual([
       { version: 1, event: 'started', server: 'raw', tools: 14 },
       { version: 1, event: 'tools_changed', server: 'raw', tools: 15 },
-      { version: 1, event: 'error', server: 'raw', tools: 15, error: expect.stringContaining('exited with code 1') },
+      {
+        version: 1,
+        event: 'error',
+        server: 'raw',
+        tools: 15,
+        error: expect.stringContaining('exited with code 1'),
+      },
     ])
     expect(raw[3]).toMatchObject({ event: 'started' })
     expect(raw.at(-1)).toMatchObject({ tools: 14 })

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { toolNames } from '../../drivers/chat.ts'
-import { callTool, connected, createStage, misbehaving, noticed, said, TAPLINE, toolAnswer } from '../stage.ts'
+import {
+  callTool,
+  connected,
+  createStage,
+  misbehaving,
+  noticed,
+  said,
+  TAPLINE,
+  toolAnswer,
+} from '../stage.ts'
 
 /** An extension's own tool of that name. */
 const theirs = (name: string) => `
@@ -30,7 +39,10 @@ describe('an extension with a tool of the same name', () => {
     await connected(filling, 'good')
     await filling.close()
     const extension = stage.extension('theirs', theirs('mcp__good__echo'))
-    for (const extensions of [[TAPLINE, extension], [extension, TAPLINE]]) {
+    for (const extensions of [
+      [TAPLINE, extension],
+      [extension, TAPLINE],
+    ]) {
       const start = () => stage.start({ extensions })
       // pi itself refuses two extensions with one tool name; the next start must not meet it again.
       const pi = await start().catch(start)

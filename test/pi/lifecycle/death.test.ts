@@ -18,21 +18,28 @@ const deaths: Record<string, (pi: Pi) => unknown> = {
 }
 
 describe('the death of the real pi', () => {
-  it.concurrent.for(Object.keys(deaths))('by %s leaves no process of a server behind', async (death, { expect }) => {
-    await using stage = await createStage()
-    const [meek, stubborn] = [stage.log('meek'), stage.log('stubborn')]
-    stage.json({ meek: misbehaving('--log', meek.path) })
-    stage.toml({ stubborn: misbehaving('--log', stubborn.path, '--ignore-term', '--grandchild') })
-    const pi = await stage.start({ extensions: [TAPLINE, stage.extension('crash', CRASH)] })
-    await connected(pi, 'meek', 'stubborn')
-    const groups = [...meek.pids(), ...stubborn.pids()]
-    expect(groups.map(groupAlive)).toEqual([true, true])
+  it.concurrent.for(Object.keys(deaths))(
+    'by %s leaves no process of a server behind',
+    async (death, { expect }) => {
+      await using stage = await createStage()
+      const [meek, stubborn] = [stage.log('meek'), stage.log('stubborn')]
+      stage.json({ meek: misbehaving('--log', meek.path) })
+      stage.toml({ stubborn: misbehaving('--log', stubborn.path, '--ignore-term', '--grandchild') })
+      const pi = await stage.start({ extensions: [TAPLINE, stage.extension('crash', CRASH)] })
+      await connected(pi, 'meek', 'stubborn')
+      const groups = [...meek.pids(), ...stubborn.pids()]
+      expect(groups.map(groupAlive)).toEqual([true, true])
 
-    await Promise.resolve(deaths[death]!(pi)).catch(() => undefined)
-    await pi.exited
-    await waitUntil(() => !groups.some(groupAlive), GRACE_MS, `the groups ${groups.join(' and ')} to end`)
-    // Nor anything else, such as the reaper.
-    const left = () => processesNaming(stage.scratch.root).map(({ cmdline }) => cmdline)
-    await waitUntil(() => left().length === 0, GRACE_MS, () => `nothing to be left: ${left().join('; ')}`)
-  })
+      await Promise.resolve(deaths[death]!(pi)).catch(() => undefined)
+      await pi.exited
+      await waitUntil(() => !groups.some(groupAlive), GRACE_MS, `the groups ${groups.join(' and ')} to end`)
+      // Nor anything else, such as the reaper.
+      const left = () => processesNaming(stage.scratch.root).map(({ cmdline }) => cmdline)
+      await waitUntil(
+        () => left().length === 0,
+        GRACE_MS,
+        () => `nothing to be left: ${left().join('; ')}`,
+      )
+    },
+  )
 })

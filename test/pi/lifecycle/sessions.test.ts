@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Pi } from '../../drivers/pi.ts'
 import { groupAlive, waitUntil } from '../../drivers/processes.ts'
-import { connected, createStage, misbehaving, PATIENCE_MS, type ServerLog, type Stage, TAPLINE } from '../stage.ts'
+import {
+  connected,
+  createStage,
+  misbehaving,
+  PATIENCE_MS,
+  type ServerLog,
+  type Stage,
+  TAPLINE,
+} from '../stage.ts'
 import { booksOf, chatHolds, keysInChat, keysTold, startSource } from '../pushes/source.ts'
 
 const RELOAD = `pi.registerCommand('again', { handler: async (_args, ctx) => void (await ctx.reload()) })`

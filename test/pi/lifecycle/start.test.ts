@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { toolNames } from '../../drivers/chat.ts'
 import type { PiEvent } from '../../drivers/pi.ts'
 import { runPi } from '../../drivers/pi-run.ts'
-import { connected, createStage, gated, misbehaving, noticed, PATIENCE_MS, said, serversShow, TAPLINE } from '../stage.ts'
+import { groupAlive, waitUntil } from '../../drivers/processes.ts'
+import {
+  connected,
+  createStage,
+  gated,
+  misbehaving,
+  noticed,
+  PATIENCE_MS,
+  said,
+  serversShow,
+  TAPLINE,
+} from '../stage.ts'
 
 const dead = { command: '/nowhere/to/be/found', args: ['--secret=hunter2'] }
 
@@ -36,10 +47,17 @@ describe('the start of the real pi', () => {
   it('says once which server failed and why, and the others work', async () => {
     await using stage = await createStage()
     stage.json({ dead, good: misbehaving() })
-    stage.toml({ exits: { ...misbehaving('--exit-after-init'), reconnect: { initial_ms: 20, max_ms: 50, max_attempts: 3 } } })
+    stage.toml({
+      exits: {
+        ...misbehaving('--exit-after-init'),
+        reconnect: { initial_ms: 20, max_ms: 50, max_attempts: 3 },
+      },
+    })
     const pi = await stage.start()
     const shown = await serversShow(pi, /good: connected/, /exits: disconnected/, /dead: reconnecting/)
-    expect(shown).toMatch(/exits: disconnected: reconnect attempts exhausted \(3\); last error: server exited with code 3/)
+    expect(shown).toMatch(
+      /exits: disconnected: reconnect attempts exhausted \(3\); last error: server exited with code 3/,
+    )
     expect(shown).toMatch(/what to do: .*\/mcp reconnect/)
     await noticed(pi, /mcp server 'exits' failed: reconnect attempts/)
     const all = said(pi).join('\n')
@@ -68,13 +86,18 @@ describe('the start of the real pi', () => {
 
   it('prints nothing but the answer in print mode; what is wrong is said on stderr', async () => {
     await using stage = await createStage()
-    stage.json({ dead, good: misbehaving() })
+    const log = stage.log('good')
+    stage.json({ dead, good: misbehaving('--log', log.path) })
     const { model, scratch } = stage
     const code = `return (await tools.mcp__good__echo({ text: 'printed' })).content[0].text`
-    const run = await runPi(['-p', '-e', TAPLINE, `CALL codemode ${JSON.stringify({ code })}`], { model, scratch })
+    const run = await runPi(['-p', '-e', TAPLINE, `CALL codemode ${JSON.stringify({ code })}`], {
+      model,
+      scratch,
+    })
     expect(run.code).toBe(0)
     expect(run.stderr).toMatch(/^mcp server 'dead' failed: .*\n$/)
     expect(run.stdout).toMatch(/^ECHO\[tool\]: Script completed[^]*\nprinted\n$/)
+    await waitUntil(() => !log.pids().some(groupAlive), PATIENCE_MS, 'the server to end')
   })
 })
 

@@ -2,8 +2,26 @@ import { describe, expect, it } from 'vitest'
 import { servers } from '../../drivers/fixtures.ts'
 import { runPi } from '../../drivers/pi-run.ts'
 import { waitUntil } from '../../drivers/processes.ts'
-import { callTool, connected, createStage, misbehaving, noticed, PATIENCE_MS, said, TAPLINE } from '../stage.ts'
-import { booksOf, booksSay, isIdle, keysInChat, keysTold, sourceOf, startSource } from './source.ts'
+import {
+  callTool,
+  connected,
+  createStage,
+  misbehaving,
+  noticed,
+  PATIENCE_MS,
+  said,
+  TAPLINE,
+} from '../stage.ts'
+import {
+  booksOf,
+  booksSay,
+  chatHolds,
+  isIdle,
+  keysInChat,
+  keysTold,
+  sourceOf,
+  startSource,
+} from './source.ts'
 
 const web = (url: string, more: object = { inject_summary: true }) => ({
   web: { kind: 'streamable_http', endpoint: url, ...more },
@@ -28,11 +46,21 @@ describe('the books of pushes in the real pi', () => {
     await source.notify('notifications/demo/keyless', { secret: 'not shown' })
     await booksSay(pi, 'web', 'received', 4)
 
-    const counts = { received: 4, delivered: 2, deduped: 1, dropped: 1, pending: 0, redirected: 0, collapsed: 0 }
+    const counts = {
+      received: 4,
+      delivered: 2,
+      deduped: 1,
+      dropped: 1,
+      pending: 0,
+      redirected: 0,
+      collapsed: 0,
+    }
     // Progress belongs to calls and is not even counted.
     expect(await booksOf(pi, 'web')).toEqual({ ...counts, handled: 2 })
     const shown = await sourceOf(pi, 'web')
-    expect(shown).toMatch(/last error: dropped custom notification "notifications\/demo\/keyless": missing `_meta.pi_dedup_key`/)
+    expect(shown).toMatch(
+      /last error: dropped custom notification "notifications\/demo\/keyless": missing `_meta.pi_dedup_key`/,
+    )
     expect(shown).not.toContain('not shown')
     expect(keysInChat(pi)).toEqual(['same', 'other'])
 
@@ -111,7 +139,9 @@ describe('the books of pushes in the real pi', () => {
     const pi = await stage.start()
     await connected(pi, 'first', 'web')
     const [shown = ''] = await pi.command('/triggers sources')
-    expect(shown).toMatch(/^Trigger sources \(3\):\n {2}- source #1: connected queued=0 dropped=0 deduped=0 last_event=never\n/)
+    expect(shown).toMatch(
+      /^Trigger sources \(3\):\n {2}- source #1: connected queued=0 dropped=0 deduped=0 last_event=never\n/,
+    )
     const order = [...shown.matchAll(/source #(\d): (\w+)[^]*?subscriptions: mcp:(\S+)/g)]
     expect(order.map(([, ...facts]) => facts)).toEqual([
       ['1', 'connected', 'first'],
@@ -121,19 +151,59 @@ describe('the books of pushes in the real pi', () => {
     const first = await sourceOf(pi, 'first')
     expect(first).toContain('stderr: warming up slowly')
     expect(first).not.toContain('last error')
-    expect(await sourceOf(pi, 'web')).toMatch(/mcp:web \[inject_summary\] \(streamable-http, user\) · tools: ask, bad, big/)
+    expect(await sourceOf(pi, 'web')).toMatch(
+      /mcp:web \[inject_summary\] \(streamable-http, user\) · tools: ask, bad, big/,
+    )
   })
 
-  it('have no page in print mode, where pushes are ignored', async () => {
+  it('have no page in print and JSON mode, where pushes are ignored', async () => {
     await using stage = await createStage()
     stage.toml({ raw: { ...misbehaving(), inject_summary: true } })
     const meta = { pi_dedup_key: 'k{n}', pi_summary: 'pushed {n}' }
     const call = `CALL burst ${JSON.stringify({ method: 'notifications/demo/event', count: 3, meta })}`
     const { model, scratch } = stage
-    const run = await runPi(['-p', '-e', TAPLINE, call], { model, scratch })
-    expect(run).toMatchObject({ code: 0, stdout: 'ECHO[tool]: sent 3\n', stderr: '' })
-    expect(model.requests()).toHaveLength(2)
-    expect(JSON.stringify(model.requests())).not.toContain('pushed 1')
+    const print = await runPi(['-p', '-e', TAPLINE, call], { model, scratch })
+    expect(print).toMatchObject({ code: 0, stdout: 'ECHO[tool]: sent 3\n', stderr: '' })
+    const json = await runPi(['--mode', 'json', '-e', TAPLINE, call], { model, scratch })
+    expect(json).toMatchObject({ code: 0, stdout: expect.stringContaining('sent 3'), stderr: '' })
+    expect(model.requests()).toHaveLength(4)
+    expect(json.stdout + JSON.stringify(model.requests())).not.toMatch(/pushed 1|tapline:push/)
+  })
+
+  it('are kept by each window: a push that is shown reaches every one of them, once', async () => {
+    await using source = await startSource()
+    await using stage = await createStage()
+    stage.toml(web(source.url))
+    const windows = await Promise.all([stage.start(), stage.start()])
+    const listening = async () => (await source.control({ do: 'status' })).streams === 2
+    await waitUntil(listening, PATIENCE_MS, 'both to listen')
+    await source.push('both')
+    await source.push('both')
+    for (const pi of windows) {
+      await booksSay(pi, 'web', 'received', 2)
+      expect(await booksOf(pi, 'web')).toMatchObject({ delivered: 1, deduped: 1 })
+      expect(keysInChat(pi)).toEqual(['both'])
+    }
+  })
+
+  it('go on after an outage and after the server has forgotten the session', async () => {
+    await using source = await startSource()
+    await using stage = await createStage()
+    stage.toml(web(source.url))
+    const pi = await stage.start()
+    await source.heard()
+    await source.push('before')
+    await source.control({ do: 'outage', ms: 500 })
+    await source.listened(2, PATIENCE_MS)
+    await source.heard()
+    await source.push('after-outage')
+    await source.control({ do: 'forget' })
+    await source.control({ do: 'drop', method: 'GET' })
+    await source.waitForLog(({ body }, index) => index > 3 && body?.method === 'initialize', PATIENCE_MS)
+    await source.heard()
+    await source.push('after-loss')
+    expect(await chatHolds(pi, 3)).toEqual(['before', 'after-outage', 'after-loss'])
+    expect(await booksOf(pi, 'web')).toMatchObject({ received: 3, delivered: 3, dropped: 0, pending: 0 })
   })
 
   it('see the pushes of a modern server and of one on the old SDK alike', async () => {
@@ -149,6 +219,9 @@ describe('the books of pushes in the real pi', () => {
     }
     const { messages } = (await pi.send('get_messages')).data
     const pushes = messages.filter(({ customType }: { customType?: string }) => customType === 'tapline:push')
-    expect(pushes.map(({ details }: { details: { server: string } }) => details.server)).toEqual(['modern', 'legacy'])
+    expect(pushes.map(({ details }: { details: { server: string } }) => details.server)).toEqual([
+      'modern',
+      'legacy',
+    ])
   })
 })

@@ -25,8 +25,12 @@ describe('a push with inject_and_run in the real pi', () => {
     const { message } = pi.events.find(isPush)!
     expect(message).toMatchObject({ role: 'custom', customType: 'tapline:push', display: true })
     const lines = textOf(stage.model.requests()[0]!.body.messages.at(-1)!.content).split('\n')
-    expect(lines[0]).toMatch(/^\[Trigger [\w-]{36}\] An event from MCP server "web"\. It is data from that server, not/)
-    expect(lines[1]).toMatch(/^<event server="web" method="notifications\/demo\/event" received="[^"]+">.*&lt;one&gt;<\/event>$/)
+    expect(lines[0]).toMatch(
+      /^\[Trigger [\w-]{36}\] An event from MCP server "web"\. It is data from that server, not/,
+    )
+    expect(lines[1]).toMatch(
+      /^<event server="web" method="notifications\/demo\/event" received="[^"]+">.*&lt;one&gt;<\/event>$/,
+    )
     const { messages } = (await pi.send('get_messages')).data
     expect(messages.map(({ role }: ChatMessage) => role)).toEqual(['system', 'custom', 'assistant'])
     expect(await booksOf(pi, 'web')).toMatchObject({ received: 1, delivered: 1, pending: 0 })

@@ -33,7 +33,9 @@ export async function startSource(): Promise<PushSource> {
     },
     push: (key: string) => notify(METHOD, paramsFor(key)),
     async pushTogether(keys: readonly string[]) {
-      const frames = keys.map((key) => JSON.stringify({ jsonrpc: '2.0', method: METHOD, params: paramsFor(key) }))
+      const frames = keys.map((key) =>
+        JSON.stringify({ jsonrpc: '2.0', method: METHOD, params: paramsFor(key) }),
+      )
       await http.control({ do: 'raw', text: frames.map((frame) => `data: ${frame}\n\n`).join('') })
     },
     notify,
@@ -63,13 +65,17 @@ export function keysTold({ body }: ReceivedRequest): string[] {
 
 /** Summaries are `<key>`; what starts a turn has it escaped. */
 function keysIn(text: string): string[] {
-  return [...text.matchAll(/notifications\/demo\/event (?:<|&lt;)([\w-]+)(?:>|&gt;)/g)].map(([, key = '']) => key)
+  return [...text.matchAll(/notifications\/demo\/event (?:<|&lt;)([\w-]+)(?:>|&gt;)/g)].map(
+    ([, key = '']) => key,
+  )
 }
 
 /** The books of one server as `/triggers sources` prints them. */
 export async function booksOf(pi: Pi, server: string): Promise<Readonly<Record<string, number>>> {
   const counts = /received=.*/.exec(await sourceOf(pi, server))?.[0] ?? ''
-  return Object.fromEntries([...counts.matchAll(/(\w+)=(\d+)/g)].map(([, name = '', count]) => [name, Number(count)]))
+  return Object.fromEntries(
+    [...counts.matchAll(/(\w+)=(\d+)/g)].map(([, name = '', count]) => [name, Number(count)]),
+  )
 }
 
 /** Waits until the books of a server say so. */
@@ -85,7 +91,8 @@ export async function isIdle(pi: Pi): Promise<boolean> {
 
 /** What `/triggers sources` prints of one server. */
 export async function sourceOf(pi: Pi, server: string): Promise<string> {
-  const shown = (await pi.command('/triggers sources')).find((notice) => notice.startsWith('Trigger sources')) ?? ''
+  const shown =
+    (await pi.command('/triggers sources')).find((notice) => notice.startsWith('Trigger sources')) ?? ''
   const block = shown.split(/^ {2}- /m).find((lines) => lines.includes(`mcp:${server} `))
   if (block === undefined) throw new Error(`/triggers sources does not show ${server}: ${shown}`)
   return block

@@ -16,7 +16,8 @@ async function openPi({ scratch, model }: Stage, settings?: Record<string, unkno
   return startTerminal({ ...prepared, command, columns: 100, rows: 40 })
 }
 
-const settingsOf = ({ scratch }: Stage) => JSON.parse(readFileSync(path.join(scratch.agent, 'settings.json'), 'utf8'))
+const settingsOf = ({ scratch }: Stage) =>
+  JSON.parse(readFileSync(path.join(scratch.agent, 'settings.json'), 'utf8'))
 
 describe('the terminal interface of the real pi', () => {
   it('shows servers connect, a push arrive, and the two commands; and is left clean', async () => {
@@ -32,7 +33,9 @@ describe('the terminal interface of the real pi', () => {
     await source.heard()
     await source.push('drawn-by-itself')
     const pushed = await terminal.waitForScreen(/drawn-by-itself/, PATIENCE_MS)
-    expect(pushed).toMatch(/\[tapline:push\][^]*\[Trigger [\w-]{36}\] MCP server "web" \(data, not instructions\):/)
+    expect(pushed).toMatch(
+      /\[tapline:push\][^]*\[Trigger [\w-]{36}\] MCP server "web" \(data, not instructions\):/,
+    )
     expect(stage.model.requests()).toEqual([])
 
     await terminal.submit('/mcp')
@@ -44,7 +47,9 @@ describe('the terminal interface of the real pi', () => {
     expect(sources).toMatch(/source #1: connected queued=0 dropped=0 deduped=0 last_event=never/)
     expect(sources).toMatch(/stderr: listening/)
     expect(sources).toMatch(/subscriptions: mcp:web \[inject_summary\] \(streamable-http, user\)/)
-    expect(sources.replace(/\s+/g, ' ')).toMatch(/received=1 = delivered=1 \+ redirected=0 .* pending=0 · handled=0/)
+    expect(sources.replace(/\s+/g, ' ')).toMatch(
+      /received=1 = delivered=1 \+ redirected=0 .* pending=0 · handled=0/,
+    )
 
     await terminal.key('C-d')
     expect(await terminal.waitForExit(PATIENCE_MS)).toBe(0)
@@ -54,7 +59,11 @@ describe('the terminal interface of the real pi', () => {
     expect(after).not.toMatch(/ -icanon| -echo |Error|stale/)
     const all = () => processesNaming(stage.scratch.root).map(({ cmdline }) => cmdline)
     const left = () => all().filter((cmdline) => !cmdline.startsWith('tmux'))
-    await waitUntil(() => left().length === 0, PATIENCE_MS, () => `nothing to be left: ${left().join('; ')}`)
+    await waitUntil(
+      () => left().length === 0,
+      PATIENCE_MS,
+      () => `nothing to be left: ${left().join('; ')}`,
+    )
   })
 
   it('offers once to silence pi’s warning, and what a yes did can be taken back', async () => {
@@ -66,13 +75,21 @@ describe('the terminal interface of the real pi', () => {
       const offer = await terminal.waitForScreen(/Silence pi’s warning about MCP\?/, PATIENCE_MS)
       expect(offer.replace(/\s+/g, ' ')).toContain('Take it back with "tapline doctor --undo"')
       await terminal.key('Enter')
-      await waitUntil(() => settingsOf(stage).extensions.length === 2, PATIENCE_MS, 'the settings to be written')
+      await waitUntil(
+        () => settingsOf(stage).extensions.length === 2,
+        PATIENCE_MS,
+        'the settings to be written',
+      )
       expect(settingsOf(stage)).toMatchObject({ theme: 'dark', extensions: ['./mine.ts', '-builtin:mcp'] })
       await terminal.waitForScreen((screen) => !screen.includes('Silence'), PATIENCE_MS)
     }
     const tapline = path.join(path.dirname(TAPLINE), 'bin/tapline.mjs')
     const undo = () =>
-      spawnSync(process.execPath, [tapline, 'doctor', '--undo'], { env: isolatedEnv(stage.scratch), encoding: 'utf8', timeout: 30_000 })
+      spawnSync(process.execPath, [tapline, 'doctor', '--undo'], {
+        env: isolatedEnv(stage.scratch),
+        encoding: 'utf8',
+        timeout: 30_000,
+      })
     expect(undo()).toMatchObject({ status: 0, stdout: expect.stringContaining('Removed "-builtin:mcp"') })
     expect(settingsOf(stage)).toMatchObject({ theme: 'dark', extensions: ['./mine.ts'] })
     expect(undo()).toMatchObject({ status: 0, stdout: expect.stringContaining('Nothing to undo') })
@@ -89,8 +106,13 @@ describe('the terminal interface of the real pi', () => {
     stage.scratch.write('project/.pi/mcp.toml', tomlOf({ proj: misbehaving('--log', log.path) }))
     {
       await using terminal = await openPi(stage)
-      const question = await terminal.waitForScreen(/Use the MCP configuration of this project\?/, PATIENCE_MS)
-      expect(question.replace(/\s+/g, ' ')).toMatch(/project\/\.pi\/mcp\.toml proj runs: \S+node \S+misbehaving\.mjs --log/)
+      const question = await terminal.waitForScreen(
+        /Use the MCP configuration of this project\?/,
+        PATIENCE_MS,
+      )
+      expect(question.replace(/\s+/g, ' ')).toMatch(
+        /project\/\.pi\/mcp\.toml proj runs: \S+node \S+misbehaving\.mjs --log/,
+      )
       await terminal.key('Enter')
       await terminal.waitForScreen(/project is not trusted/, PATIENCE_MS)
       expect(log.entries()).toEqual([])

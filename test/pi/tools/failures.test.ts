@@ -19,7 +19,10 @@ describe('a tool call in the real pi', () => {
     const updates = pi.events.filter(({ type }) => type === 'tool_execution_update')
     const shown = updates.map(({ toolCallId, partialResult }) => [toolCallId, partialResult.content[0].text])
     // The last one is written together with the answer and is heard before it.
-    expect(shown.slice(0, 2)).toEqual([['lively', 'step 1'], ['lively', 'step 2']])
+    expect(shown.slice(0, 2)).toEqual([
+      ['lively', 'step 1'],
+      ['lively', 'step 2'],
+    ])
     expect(shown.length).toBeGreaterThanOrEqual(9)
     const call = await log.waitFor(({ message }) => message?.params?.arguments?.ms === 60_000)
     await log.waitFor(({ event, id }) => event === 'cancelled' && id === call.message.id)

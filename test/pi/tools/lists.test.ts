@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { toolNames } from '../../drivers/chat.ts'
 import { servers, startHttpFixture } from '../../drivers/fixtures.ts'
-import { callTool, connected, createStage, gated, misbehaving, noticed, PATIENCE_MS, serversShow, toolAnswer } from '../stage.ts'
+import {
+  callTool,
+  connected,
+  createStage,
+  gated,
+  misbehaving,
+  noticed,
+  PATIENCE_MS,
+  serversShow,
+  toolAnswer,
+} from '../stage.ts'
 
 describe('the tool lists of servers in the real pi', () => {
   it('reach codemode scripts by default, which wait for the server that they name', async () => {
@@ -52,7 +62,9 @@ describe('the tool lists of servers in the real pi', () => {
     expect(toolAnswer(await callTool(stage, pi, 'codemode', { code }))).toMatch(/\nadded_1$/)
     await callTool(stage, pi, 'codemode', { code: `await tools.mcp__script__remove({ name: 'added_1' })` })
     await serversShow(pi, /script: connected · 14 tools/)
-    expect(toolAnswer(await callTool(stage, pi, 'codemode', { code }))).toMatch(/mcp__script__added_1.*does not exist/)
+    expect(toolAnswer(await callTool(stage, pi, 'codemode', { code }))).toMatch(
+      /mcp__script__added_1.*does not exist/,
+    )
   })
 
   it('are asked for at most twice by a burst of 200 changes, in either spelling', async () => {
@@ -62,7 +74,10 @@ describe('the tool lists of servers in the real pi', () => {
     const pi = await stage.start()
     await connected(pi, 'server')
     let listed = log.count('tools/list')
-    for (const [index, method] of ['notifications/tools/list_changed', 'notifications/tools/listChanged'].entries()) {
+    for (const [index, method] of [
+      'notifications/tools/list_changed',
+      'notifications/tools/listChanged',
+    ].entries()) {
       await callTool(stage, pi, 'change', { times: 200, method })
       await serversShow(pi, new RegExp(`server: connected · ${15 + index} tools`))
       // Time for a third one, if there were one.

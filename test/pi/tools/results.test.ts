@@ -9,7 +9,10 @@ describe('tools in the real pi', () => {
     await using http = await startHttpFixture(servers.httpMisbehaving)
     await using stage = await createStage()
     stage.toml({ plain: misbehaving(), 'web-two': { kind: 'streamable_http', endpoint: http.url } })
-    stage.json({ 'pi-like': { ...misbehaving(), exposure: 'direct' }, web: { url: http.url, exposure: 'direct' } })
+    stage.json({
+      'pi-like': { ...misbehaving(), exposure: 'direct' },
+      web: { url: http.url, exposure: 'direct' },
+    })
     const pi = await stage.start()
     await connected(pi, 'plain', 'web-two', 'pi-like', 'web')
 
@@ -21,10 +24,9 @@ describe('tools in the real pi', () => {
       expect([name, toolAnswer(request)]).toEqual([name, text])
     }
     const log = await http.log()
-    expect(log.filter(({ body }) => body?.method === 'tools/call').map(({ body }) => body.params.arguments)).toEqual([
-      { text },
-      { text },
-    ])
+    expect(
+      log.filter(({ body }) => body?.method === 'tools/call').map(({ body }) => body.params.arguments),
+    ).toEqual([{ text }, { text }])
     expect(pi.stderr).toBe('')
     expect(pi.noise).toEqual([])
   })
@@ -37,7 +39,12 @@ describe('tools in the real pi', () => {
 
     const media = await callTool(stage, pi, 'media')
     const answer = toolAnswer(media)
-    for (const text of ['Text, then the rest.', 'An embedded text.', 'fixture://linked', 'A linked resource.'])
+    for (const text of [
+      'Text, then the rest.',
+      'An embedded text.',
+      'fixture://linked',
+      'A linked resource.',
+    ])
       expect(answer.split(text)).toHaveLength(2)
     const [file = ''] = /\S+\.wav/.exec(answer) ?? []
     expect(readFileSync(file).subarray(0, 4).toString()).toBe('RIFF')

@@ -23,7 +23,10 @@ function project({ scratch, log }: Stage, name = 'proj'): ServerLog {
 }
 
 /** Answers every question alike and remembers them. */
-function answering(answer: string | undefined): { asked: UiRequest[]; onUi: (request: UiRequest) => string | undefined } {
+function answering(answer: string | undefined): {
+  asked: UiRequest[]
+  onUi: (request: UiRequest) => string | undefined
+} {
   const asked: UiRequest[] = []
   return { asked, onUi: (request) => (asked.push(request), answer) }
 }
@@ -82,7 +85,9 @@ describe('.pi/mcp.toml of a project', () => {
     for (const expected of [1, 0]) {
       const person = answering(NO)
       const pi = await stage.start(person)
-      expect(await noticed(pi, /mcp\.toml/)).toMatch(/^project MCP config ignored at \S+\/\.pi\/mcp\.toml: project is not trusted/)
+      expect(await noticed(pi, /mcp\.toml/)).toMatch(
+        /^project MCP config ignored at \S+\/\.pi\/mcp\.toml: project is not trusted/,
+      )
       await pi.prompt('Go on.')
       expect(person.asked).toHaveLength(expected)
       expect(said(pi)).toHaveLength(1)
@@ -108,7 +113,8 @@ describe('.pi/mcp.toml of a project', () => {
     await using stage = await createStage()
     const log = project(stage)
     const { model, scratch } = stage
-    const print = (...args: string[]) => runPi(['-p', '-e', TAPLINE, ...args, 'CALL echo {"text":"hi"}'], { model, scratch })
+    const print = (...args: string[]) =>
+      runPi(['-p', '-e', TAPLINE, ...args, 'CALL echo {"text":"hi"}'], { model, scratch })
     const run = await print()
     expect(run).toMatchObject({ code: 0, stdout: 'ECHO[tool]: Tool echo not found\n' })
     expect(run.stderr.match(/project MCP config ignored/g)).toHaveLength(1)
@@ -155,7 +161,10 @@ describe('.pi/tapline.ts of a project', () => {
   it('is not evaluated in print mode', async () => {
     await using stage = await createStage()
     const mark = `${stage.scratch.root}/evaluated`
-    stage.scratch.write('project/.pi/tapline.ts', `import { writeFileSync } from 'node:fs'\nwriteFileSync('${mark}', 'yes')`)
+    stage.scratch.write(
+      'project/.pi/tapline.ts',
+      `import { writeFileSync } from 'node:fs'\nwriteFileSync('${mark}', 'yes')`,
+    )
     const { model, scratch } = stage
     const run = await runPi(['-p', '-e', TAPLINE, 'hello'], { model, scratch })
     expect(run).toMatchObject({ code: 0, stdout: 'ECHO[user]: hello\n' })

@@ -22,5 +22,8 @@ export async function readConfiguration(kernel: Kernel, options: ConfigurationOp
     trustOf: (path, directory, content) => trust.answer(path, directory, content),
     signal: AbortSignal.timeout(30_000),
   }
-  return (await kernel.hooks.config.promise({ servers: [], diagnostics: [], questions: [] }, context)) as ConfigState
+  return (await kernel.hooks.config.promise(
+    { servers: [], diagnostics: [], questions: [] },
+    context,
+  )) as ConfigState
 }

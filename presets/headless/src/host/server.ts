@@ -1,4 +1,13 @@
-import { createSession, type EraMemory, type Frame, type Kernel, loadSdk, type ServerSpec, type Session, type TaplineError } from '@tapline/core'
+import {
+  createSession,
+  type EraMemory,
+  type Frame,
+  type Kernel,
+  loadSdk,
+  type ServerSpec,
+  type Session,
+  type TaplineError,
+} from '@tapline/core'
 import type { Catalogue } from '@tapline/tools'
 
 /** One configured server of a running Tapline. */

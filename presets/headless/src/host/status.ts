@@ -10,7 +10,11 @@ export interface ServerDescription {
   readonly state: string
   readonly protocolVersion?: string
   readonly era?: 'legacy' | 'modern'
-  readonly tools: readonly { readonly name: string; readonly serverTool: string; readonly exposure: Exposure }[]
+  readonly tools: readonly {
+    readonly name: string
+    readonly serverTool: string
+    readonly exposure: Exposure
+  }[]
   readonly error?: string
 }
 

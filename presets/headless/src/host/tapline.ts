@@ -7,6 +7,7 @@ import {
   type Kernel,
   type Pipeline,
   policyFor,
+  sentence,
   type ServerSpec,
   type TaplineError,
   type TrustQuestion,
@@ -84,7 +85,7 @@ export async function createTapline(options: TaplineOptions): Promise<Tapline> {
     ],
     host: hostOf(options),
     options: settings.options,
-    report: (error) => tell({ severity: 'warning', message: `${error.message} ${error.advice}` }),
+    report: (error) => tell({ severity: 'warning', message: error.toString() }),
   })
   for (const diagnostic of [...settings.diagnostics, ...named.diagnostics]) tell(diagnostic)
   const tapline = new RunningTapline(options, kernel, settings, diagnostics, tell, questions)
@@ -131,7 +132,11 @@ class RunningTapline implements Tapline {
       watchOnly: options.pushes === 'watch',
       policyFor: (server, method) => policyFor(this.server(server)?.spec.push ?? {}, method, kernel.hasSink),
       onMissingSink: (policy, server) =>
-        tell({ severity: 'warning', message: `server "${server}": no plugin provides the sink "${policy}"; its pushes are dropped.`, server }),
+        tell({
+          severity: 'warning',
+          message: `server "${server}": no plugin provides the sink "${policy}"; its pushes are dropped.`,
+          server,
+        }),
     })
   }
 
@@ -171,7 +176,9 @@ class RunningTapline implements Tapline {
     const { attempts } = this.#options
     const specs = state.servers
       .map((spec) => applySettings(spec, this.settings))
-      .map((spec) => (attempts === undefined ? spec : { ...spec, reconnect: { ...spec.reconnect, maxAttempts: attempts } }))
+      .map((spec) =>
+        attempts === undefined ? spec : { ...spec, reconnect: { ...spec.reconnect, maxAttempts: attempts } },
+      )
     const earlier = new Map(this.servers.map((server) => [JSON.stringify(server.spec), server]))
     const next = specs.map((spec) => earlier.get(JSON.stringify(spec)) ?? this.#create(spec))
     const ended = this.servers.filter((server) => !next.includes(server))
@@ -205,7 +212,6 @@ class RunningTapline implements Tapline {
     if (this.#options.pushes !== 'ignore') this.pipeline.receive(server.spec.name, frame)
   }
 
-  /** Said, but not kept: the server's own status says how it is now. */
   /** Said once, and a warning only where somebody asked for this server's pushes. */
   #notePushStream({ spec, session }: Server): void {
     if (session.status.report.pushStream !== 'none' || this.#told.has(`stream ${spec.name}`)) return
@@ -221,7 +227,11 @@ class RunningTapline implements Tapline {
       error.code === 'RECONNECT_EXHAUSTED' || error.code === 'AUTH_FAILED' || spec.reconnect.maxAttempts === 1
         ? error.advice
         : `(retrying with backoff, up to ${spec.reconnect.maxAttempts} attempts)`
-    this.#options.onDiagnostic({ severity: 'warning', message: `mcp server '${spec.name}' failed: ${error.message} ${retrying}`, server: spec.name })
+    this.#options.onDiagnostic({
+      severity: 'warning',
+      message: `mcp server '${spec.name}' failed: ${sentence(error.message)} ${retrying}`,
+      server: spec.name,
+    })
   }
 }
 

@@ -12,6 +12,7 @@ export async function askAboutProject(
 ): Promise<readonly string[]> {
   const trusted: string[] = []
   for (const question of questions) {
+    // The first one is what a person who was typing takes by mistake.
     const answer = await ctx.ui.select(questionText(question), [LATER, YES, NO])
     if (answer !== YES && answer !== NO) continue
     await trust.save(question, answer === YES)
@@ -20,7 +21,6 @@ export async function askAboutProject(
   return trusted
 }
 
-// The first one is what a person who is typing takes by mistake.
 const YES = 'Use this file'
 const NO = 'Do not use it'
 const LATER = 'Ask again next time'

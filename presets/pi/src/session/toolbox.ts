@@ -12,6 +12,7 @@ const LONGEST_WAIT_MS = 10_000
 const GATHER_MS = 50
 
 type ToolCall = Parameters<ToolDefinition['execute']>
+type JsonContent = NonNullable<Awaited<ReturnType<ToolDefinition['execute']>>['structuredContent']>
 
 /** The tools of one pi session: when they are registered, and what their calls do. */
 export interface Toolbox {
@@ -132,7 +133,7 @@ class SessionToolbox implements Toolbox {
       return {
         content: [...content],
         details: { ...details, ...more } as never,
-        structuredContent: full as never,
+        structuredContent: jsonOf(full),
         ...(isError ? { isError: true } : {}),
       }
     } catch (thrown) {
@@ -183,6 +184,11 @@ class SessionToolbox implements Toolbox {
     this.#waiting = undefined
     this.applyNow()
   }
+}
+
+/** A result came as JSON, which its type does not say. */
+function jsonOf(full: unknown): JsonContent {
+  return full as JsonContent
 }
 
 function progressText({ progress, total, message }: Progress): string {
