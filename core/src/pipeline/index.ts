@@ -1,5 +1,4 @@
 export type { ServerBook } from './book.ts'
-export type { PipelineOptions } from './options.ts'
+export type { Pipeline, PipelineOptions } from './options.ts'
 export { createPipeline } from './pipeline.ts'
-export type { Pipeline } from './pipeline.ts'
 export { BUILT_IN_POLICIES, matchesPattern, policyFor } from './policies.ts'

@@ -1,5 +1,6 @@
 import type { Kernel } from '../kernel/index.ts'
-import type { PushPolicy } from '../types/index.ts'
+import type { Frame, PushPolicy, Trigger } from '../types/index.ts'
+import type { ServerBook } from './book.ts'
 
 /** What `createPipeline` takes. */
 export interface PipelineOptions {
@@ -10,4 +11,20 @@ export interface PipelineOptions {
   readonly watchOnly?: boolean
   /** Told once of each policy whose sink is not loaded. */
   onMissingSink?(policy: string, server: string): void
+}
+
+/** Turns notifications into delivered, accounted-for triggers. */
+export interface Pipeline {
+  /** Takes one notification. Never throws. */
+  receive(server: string, frame: Pick<Frame, 'method' | 'params'>): void
+  /** Takes a trigger of a source that is not an MCP server. */
+  admit(trigger: Trigger): void
+  /** The books of a server, made when first asked for. */
+  book(server: string): ServerBook
+  /** Resolves when nothing is on its way; held triggers do not count. */
+  idle(): Promise<void>
+  /** The policies may have changed: each method's is asked for anew. */
+  reroute(): void
+  /** Ends: what is held or waiting is dropped, with the reason. */
+  close(): void
 }

@@ -15,7 +15,7 @@ import { type Claim, conclude } from './claim.ts'
 import { HeldTriggers } from './held.ts'
 import { type Lane, pump, stepOf } from './lane.ts'
 import { dropStep, settledNotice } from './notice.ts'
-import type { PipelineOptions } from './options.ts'
+import type { Pipeline, PipelineOptions } from './options.ts'
 import { Routes } from './routes.ts'
 
 /** A lane with this many waiting refuses more: its sink is stuck or drowning. */
@@ -23,20 +23,6 @@ const MOST_WAITING = 10_000
 const ENDED = 'the session ended'
 
 type FinalState = Exclude<TriggerState, 'received' | 'pending'>
-
-/** Turns notifications into delivered, accounted-for triggers. */
-export interface Pipeline {
-  /** Takes one notification. Never throws. */
-  receive(server: string, frame: Pick<Frame, 'method' | 'params'>): void
-  /** Takes a trigger of a source that is not an MCP server. */
-  admit(trigger: Trigger): void
-  /** The books of a server, made when first asked for. */
-  book(server: string): ServerBook
-  /** Resolves when nothing is on its way; held triggers do not count. */
-  idle(): Promise<void>
-  /** Ends: what is held or waiting is dropped, with the reason. */
-  close(): void
-}
 
 /** A pipeline: notify → dedup → deliver, in arrival order for each server and sink. */
 export function createPipeline(options: PipelineOptions): Pipeline {
@@ -112,6 +98,10 @@ class NotificationPipeline implements Pipeline {
 
   idle(): Promise<void> {
     return this.#moving === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve))
+  }
+
+  reroute(): void {
+    this.#routes.forget()
   }
 
   close(): void {

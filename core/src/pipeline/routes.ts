@@ -31,6 +31,11 @@ export class Routes {
     return this.#lanes.values()
   }
 
+  /** What is on its way stays on its lane; for what comes later, policies are asked for anew. */
+  forget(): void {
+    this.#routes.clear()
+  }
+
   laneOf({ server, method }: Trigger): Lane {
     let routes = this.#routes.get(server)
     if (!routes) this.#routes.set(server, (routes = new Map()))

@@ -45,9 +45,10 @@ export interface Catalogue {
   refresh(session: Pick<Session, 'listTools' | 'server'>): Promise<ToolListing>
   /**
    * The whole list: equal servers with equal tools give an equal list, in whatever order the tools came.
-   * A name, once given, stays with its tool as long as the catalogue lives.
+   * A name, once given, stays with its tool as long as the catalogue lives; a provisional list, taken before
+   * all servers have been heard, gives none away.
    */
-  list(): ToolList
+  list(options?: { readonly provisional?: boolean }): ToolList
   /** What a server offered last, as it was sent. */
   listingOf(server: string): ToolListing | undefined
   /** Ends waiting refreshes. */
@@ -81,10 +82,11 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     server: ServerSpec,
     serverTool: ServerTool,
     contested: (tool: string, name: string) => boolean,
+    given: Map<string, string>,
   ): ToolSpec => {
     const owner = ownerOf(server.name, serverTool.name)
     const taken = (name: string): boolean => {
-      const holder = owners.get(name)
+      const holder = given.get(name)
       if (holder === undefined ? options.taken?.(name) === true : holder !== owner) return true
       return contested(serverTool.name, name)
     }
@@ -100,11 +102,11 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     }
     // Where a call goes is nothing that a plugin changes.
     const { name, label, description, parameters, exposure } = sent
-    const given = isRecord(answer) ? answer : { hidden: NO_TOOL }
-    const tool: ToolSpec = { name, label, description, parameters, exposure, ...given, server, serverTool }
+    const shaped = isRecord(answer) ? answer : { hidden: NO_TOOL }
+    const tool: ToolSpec = { name, label, description, parameters, exposure, ...shaped, server, serverTool }
     const reason = tool.hidden ?? refusal(tool, taken)
     if (reason !== undefined) return { ...tool, hidden: reason }
-    owners.set(tool.name, owner)
+    given.set(tool.name, owner)
     return tool
   }
 
@@ -126,7 +128,8 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         return listing
       })
     },
-    list: () => {
+    list: ({ provisional = false } = {}) => {
+      const given = provisional ? new Map(owners) : owners
       const all: ToolSpec[] = []
       for (const server of servers) {
         const offered = (listings.get(server.name)?.tools ?? []).toSorted((a, b) =>
@@ -137,7 +140,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
           server.name,
           offered.map((tool) => tool.name),
         )
-        for (const tool of offered) all.push(offer(server, tool, contested))
+        for (const tool of offered) all.push(offer(server, tool, contested, given))
       }
       const tools = all
         .filter((tool) => tool.hidden === undefined)

@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util'
 import { mayHoldSecret, redact } from './redaction.ts'
 
 const LONGEST_TEXT = 200
@@ -9,6 +8,11 @@ const LONGEST_LOOKED_AT = 4_096
 const PLAIN = /^[ -~]*$/
 /** Printable words with one blank between them: most text is like this. */
 const NOTHING_TO_CLEAN = /^[!-~]+(?: [!-~]+)*$/
+/* oxlint-disable no-control-regex -- control characters are what this removes. Node's stripVTControlCharacters
+   takes quadratic time on hostile text; this is linear. */
+const ESCAPES =
+  /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[PX^_][^\u001B]*(?:\u001B\\)?|[ -/]*[0-~])/g
+/* oxlint-enable no-control-regex */
 const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** Text of a server as it may be shown: cleaned, redacted, then cut to 200 characters. */
@@ -28,7 +32,7 @@ export function displayMethod(method: string): string {
 function clean(text: string, keep = ''): string {
   if (PLAIN.test(text))
     return text.includes('  ') || text !== text.trim() ? text.replace(/ +/g, ' ').trim() : text
-  const seen = stripVTControlCharacters(text.toWellFormed())
+  const seen = text.toWellFormed().replace(ESCAPES, '')
   return seen
     .replace(UNSEEN, (char) =>
       char === keep ? char : char === '\n' || char === '\t' || char === '\r' ? ' ' : '',

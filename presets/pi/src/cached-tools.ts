@@ -18,7 +18,10 @@ export interface FactoryCache {
   readonly complete?: boolean
 }
 
-type Execute = (name: string, ...call: Parameters<ToolDefinition['execute']>) => ReturnType<ToolDefinition['execute']>
+type Execute = (
+  name: string,
+  ...call: Parameters<ToolDefinition['execute']>
+) => ReturnType<ToolDefinition['execute']>
 
 /** What is registered from the cache. */
 export interface CachedTools {
@@ -29,7 +32,14 @@ export interface CachedTools {
 }
 
 /** Files whose bytes decide which tools a user-level server has. */
-const FILES = ['mcp.json', 'tapline.toml', 'tapline.json', 'tapline.yaml', 'tapline.yml', 'tapline.ts'] as const
+const FILES = [
+  'mcp.json',
+  'tapline.toml',
+  'tapline.json',
+  'tapline.yaml',
+  'tapline.yml',
+  'tapline.ts',
+] as const
 
 /** pi's agent directory, found as pi finds it. */
 export function agentDirectory(): string {

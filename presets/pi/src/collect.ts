@@ -9,7 +9,11 @@ export function collectPlugins(pi: ExtensionAPI, ctx: ExtensionContext): readonl
   let open = true
   const add = (plugin: unknown): void => {
     if (open) plugins.push(plugin)
-    else ctx.ui.notify('A plugin was added too late and is left out: call c.add(plugin) inside the tapline:collect handler.', 'warning')
+    else
+      ctx.ui.notify(
+        'A plugin was added too late and is left out: call c.add(plugin) inside the tapline:collect handler.',
+        'warning',
+      )
   }
   pi.events.emit(COLLECT_EVENT, { api: 1, add })
   open = false

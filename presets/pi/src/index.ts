@@ -1,4 +1,5 @@
 import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
+import { activateTools } from './activation.ts'
 import { cachedTools, forgetCachedTools } from './cached-tools.ts'
 import { claimProcess, standDownMessage } from './claim.ts'
 import { collectPlugins } from './collect.ts'
@@ -22,16 +23,22 @@ export default function tapline(pi: ExtensionAPI): void {
   let opening: Opening | undefined
   const session = (): Promise<PiSession> => opening?.ensure() ?? Promise.reject(new Error(NO_SESSION))
 
-  pi.registerFlag('no-tapline', { type: 'boolean', default: false, description: 'Connect no MCP servers in this run' })
+  pi.registerFlag('no-tapline', {
+    type: 'boolean',
+    default: false,
+    description: 'Connect no MCP servers in this run',
+  })
   pi.registerCommand('mcp', {
     description: 'MCP servers: status, reconnect <server>, reload',
     getArgumentCompletions: async (prefix) => (await opening?.opened())?.completeMcp(prefix) ?? null,
-    handler: async (args, ctx) => (opening ? (await session()).mcp(args, ctx) : ctx.ui.notify(NO_SESSION, 'warning')),
+    handler: async (args, ctx) =>
+      opening ? (await session()).mcp(args, ctx) : ctx.ui.notify(NO_SESSION, 'warning'),
   })
   pi.registerCommand('triggers', {
     description: 'What MCP servers push: sources, status',
     getArgumentCompletions: async (prefix) => (await opening?.opened())?.completeTriggers(prefix) ?? null,
-    handler: async (args, ctx) => (opening ? (await session()).triggers(args, ctx) : ctx.ui.notify(NO_SESSION, 'warning')),
+    handler: async (args, ctx) =>
+      opening ? (await session()).triggers(args, ctx) : ctx.ui.notify(NO_SESSION, 'warning'),
   })
   // A name that another extension has would end pi while it loads; see forgetCachedTools.
   const cached = cachedTools(async (name, ...call) => (await session()).callTool(name, ...call))
@@ -51,7 +58,7 @@ export default function tapline(pi: ExtensionAPI): void {
       extended: plugins.length > 0 || pi.getMcpServers().length > 0,
       cacheComplete: cached.complete,
     })
-    activate(pi, outlook.reaching)
+    activateTools(pi, ctx, ableToReach(pi, outlook.reaching), (name) => cached.names.has(name))
     opening = createOpening(() => open(pi, ctx, cached.names, plugins))
     opening.plan(outlook)
   })
@@ -79,24 +86,35 @@ export default function tapline(pi: ExtensionAPI): void {
 }
 
 /** The first render comes before any import. */
-async function open(pi: ExtensionAPI, ctx: ExtensionContext, cachedNames: ReadonlySet<string>, plugins: readonly unknown[]): Promise<PiSession> {
+async function open(
+  pi: ExtensionAPI,
+  ctx: ExtensionContext,
+  cachedNames: ReadonlySet<string>,
+  plugins: readonly unknown[],
+): Promise<PiSession> {
   await new Promise((resolve) => setImmediate(resolve))
   try {
     const { openSession } = await import('../native.mjs')
     return await openSession(pi, ctx, cachedNames, plugins)
   } catch (thrown) {
-    ctx.ui.notify(`Tapline could not start: ${thrown instanceof Error ? thrown.message : String(thrown)}`, 'error')
+    ctx.ui.notify(
+      `Tapline could not start: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+      'error',
+    )
     throw thrown
   }
 }
 
 /** Codemode and tool search must be active in the first request when servers are reached through them. */
-function activate(pi: ExtensionAPI, reaching: readonly string[]): void {
-  if (reaching.length === 0) return
-  const active = pi.getActiveTools()
-  const able = new Set(pi.getAllTools().filter(({ reachesTools }) => reachesTools).map(({ name }) => name))
-  const added = reaching.filter((name) => able.has(name) && !active.includes(name))
-  if (added.length > 0) pi.setActiveTools([...active, ...added])
+function ableToReach(pi: ExtensionAPI, reaching: readonly string[]): readonly string[] {
+  if (reaching.length === 0) return []
+  const able = new Set(
+    pi
+      .getAllTools()
+      .filter(({ reachesTools }) => reachesTools)
+      .map(({ name }) => name),
+  )
+  return reaching.filter((name) => able.has(name))
 }
 
 export type { ServerEvent, TriggerStateEvent } from './session/events.ts'

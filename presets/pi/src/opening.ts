@@ -39,7 +39,8 @@ export function createOpening(open: () => Promise<PiSession>): Opening {
     clearTimeout(timer)
     timer = setTimeout(() => void ensure().catch(() => undefined), ms)
   }
-  const opened = (): Promise<PiSession | undefined> => session?.catch(() => undefined) ?? Promise.resolve(undefined)
+  const opened = (): Promise<PiSession | undefined> =>
+    session?.catch(() => undefined) ?? Promise.resolve(undefined)
   return {
     plan: ({ empty, waits }) => {
       if (waits) void ensure().catch(() => undefined)

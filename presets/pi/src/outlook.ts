@@ -47,7 +47,9 @@ export function lookAhead({ cwd, projectTrusted, extended, cacheComplete }: Circ
     extended ||
     user === undefined ||
     own === undefined ||
-    [join(loopsDirectory(agentDir), 'mcp.toml'), join(project, 'mcp.toml')].some((path) => existsSync(path)) ||
+    [join(loopsDirectory(agentDir), 'mcp.toml'), join(project, 'mcp.toml')].some((path) =>
+      existsSync(path),
+    ) ||
     [agentDir, project].some((directory) => SETTINGS.some((name) => existsSync(join(directory, name))))
   const covered = cacheComplete && Object.keys(own ?? {}).length === 0
   return {
@@ -69,9 +71,14 @@ function entriesOf(path: string): Readonly<Record<string, Entry>> | undefined {
     return (thrown as NodeJS.ErrnoException).code === 'ENOENT' ? {} : undefined
   }
   try {
-    const { mcpServers = {}, autoEnableCodemode } = JSON.parse(text.replace(/^\uFEFF/, '')) as { mcpServers?: unknown; autoEnableCodemode?: unknown }
+    const { mcpServers = {}, autoEnableCodemode } = JSON.parse(text.replace(/^\uFEFF/, '')) as {
+      mcpServers?: unknown
+      autoEnableCodemode?: unknown
+    }
     // The setting is for the loaded dialect to read.
-    return autoEnableCodemode === undefined && isRecord(mcpServers) && Object.values(mcpServers).every(isRecord)
+    return autoEnableCodemode === undefined &&
+      isRecord(mcpServers) &&
+      Object.values(mcpServers).every(isRecord)
       ? (mcpServers as Record<string, Entry>)
       : undefined
   } catch {
@@ -80,7 +87,10 @@ function entriesOf(path: string): Readonly<Record<string, Entry>> | undefined {
 }
 
 /** A project's entry without command, url and type changes the user's; any other replaces it. */
-function merged(user: Readonly<Record<string, Entry>>, project: Readonly<Record<string, Entry>>): readonly Entry[] {
+function merged(
+  user: Readonly<Record<string, Entry>>,
+  project: Readonly<Record<string, Entry>>,
+): readonly Entry[] {
   const all = new Map(Object.entries(user))
   for (const [name, entry] of Object.entries(project)) {
     const replaces = entry.command !== undefined || entry.url !== undefined || entry.type !== undefined

@@ -57,7 +57,7 @@ describe('.pi/mcp.toml of a project', () => {
     expect(question).not.toContain('hunter2')
 
     person.resolve(YES)
-    await connected(first, 'proj', 'user')
+    expect(await connected(first, 'proj', 'user')).not.toContain('ignored')
     expect(user.pids()).toHaveLength(1)
     expect(toolAnswer(await callTool(stage, first, 'echo', { text: 'trusted' }))).toBe('trusted')
     expect(said(first)).toEqual([])

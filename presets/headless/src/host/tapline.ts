@@ -20,6 +20,7 @@ import { readSettings } from '../settings/files.ts'
 import { applySettings, type Settings } from '../settings/settings.ts'
 import { eraMemory } from '../state/eras.ts'
 import { type ConfigurationOptions, readConfiguration } from './configuration.ts'
+import { hostOf } from './host.ts'
 import { createServer, type Server } from './server.ts'
 
 /** What becomes of pushes: delivered, only watched (nothing is claimed), or not even mapped. */
@@ -98,12 +99,14 @@ class RunningTapline implements Tapline {
   readonly pipeline: Pipeline
   readonly catalogue: Catalogue
   readonly settings: Settings
-  readonly diagnostics: readonly Diagnostic[]
   servers: readonly Server[] = []
   questions: readonly TrustQuestion[] = []
   autoEnableCodemode = true
   readonly #options: TaplineOptions
   readonly #settingsQuestions: readonly TrustQuestion[]
+  /** What was found once, and what the server files say as they are now. */
+  readonly #lasting: readonly Diagnostic[]
+  #current: readonly Diagnostic[] = []
   readonly #eras
   readonly #tell: (diagnostic: Diagnostic) => void
   readonly #told = new Set<string>()
@@ -122,7 +125,7 @@ class RunningTapline implements Tapline {
     this.#options = options
     this.kernel = kernel
     this.settings = settings
-    this.diagnostics = diagnostics
+    this.#lasting = diagnostics
     this.#tell = tell
     this.#settingsQuestions = questions
     this.#eras = eraMemory(options.paths.agentDir, (name) => this.server(name)?.spec)
@@ -138,6 +141,10 @@ class RunningTapline implements Tapline {
           server,
         }),
     })
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return [...this.#lasting, ...this.#current]
   }
 
   server(name: string): Server | undefined {
@@ -168,10 +175,11 @@ class RunningTapline implements Tapline {
     const state = await readConfiguration(this.kernel, this.#options)
     this.questions = [...this.#settingsQuestions, ...state.questions]
     this.autoEnableCodemode = state.autoEnableCodemode !== false
+    this.#current = state.diagnostics
     for (const diagnostic of state.diagnostics) {
       if (this.#told.has(diagnostic.message)) continue
       this.#told.add(diagnostic.message)
-      this.#tell(diagnostic)
+      this.#options.onDiagnostic(diagnostic)
     }
     const { attempts } = this.#options
     const specs = state.servers
@@ -183,6 +191,7 @@ class RunningTapline implements Tapline {
     const next = specs.map((spec) => earlier.get(JSON.stringify(spec)) ?? this.#create(spec))
     const ended = this.servers.filter((server) => !next.includes(server))
     this.servers = next
+    this.pipeline.reroute()
     this.catalogue.setServers(specs)
     // What they offered is gone at once, however long they take to end.
     for (const server of ended) this.#options.onServer?.(server)
@@ -232,19 +241,6 @@ class RunningTapline implements Tapline {
       message: `mcp server '${spec.name}' failed: ${sentence(error.message)} ${retrying}`,
       server: spec.name,
     })
-  }
-}
-
-function hostOf(options: TaplineOptions): Host {
-  const { info, mode, env, paths, chat, credentials, isModelProvider } = options
-  return {
-    ...info,
-    mode,
-    paths,
-    env,
-    ...(chat ? { chat } : {}),
-    ...(credentials ? { credentials } : {}),
-    ...(isModelProvider ? { isModelProvider } : {}),
   }
 }
 

@@ -25,7 +25,10 @@ export function createChat(pi: ExtensionAPI, ctx: ExtensionContext): SessionChat
   let closed = false
 
   const send = ({ text, traceId, server, method }: ChatMessage, triggerTurn: boolean): void => {
-    pi.sendMessage({ customType: PUSH_MESSAGE, content: text, display: true, details: { traceId, server, method } }, { triggerTurn })
+    pi.sendMessage(
+      { customType: PUSH_MESSAGE, content: text, display: true, details: { traceId, server, method } },
+      { triggerTurn },
+    )
   }
   const flush = (): void => {
     clearTimeout(timer)

@@ -6,12 +6,18 @@ import { sourcesText } from './sources-text.ts'
 import type { Toolbox } from './toolbox.ts'
 
 type Completions = { value: string; label: string; description?: string }[] | null
-type Action = (name: string | undefined, ctx: ExtensionCommandContext, tapline: Tapline, toolbox: Toolbox) => Promise<void> | void
+type Action = (
+  name: string | undefined,
+  ctx: ExtensionCommandContext,
+  tapline: Tapline,
+  toolbox: Toolbox,
+) => Promise<void> | void
 
 const MCP: Readonly<Record<string, Action>> = {
   status: (_name, ctx, tapline, toolbox) => ctx.ui.notify(serversText(tapline, toolbox), 'info'),
   reconnect: async (name, ctx, tapline, toolbox) => {
-    const servers = name === undefined ? tapline.servers.filter(({ spec }) => spec.enabled) : [tapline.server(name)]
+    const servers =
+      name === undefined ? tapline.servers.filter(({ spec }) => spec.enabled) : [tapline.server(name)]
     for (const server of servers) {
       if (!server) return ctx.ui.notify(`No MCP server is named "${name}".`, 'warning')
       await reconnect(server, ctx, toolbox)
@@ -31,12 +37,22 @@ const TRIGGERS: Readonly<Record<string, Action>> = {
 }
 
 /** Runs `/mcp`. */
-export function runMcp(args: string, ctx: ExtensionCommandContext, tapline: Tapline, toolbox: Toolbox): Promise<void> {
+export function runMcp(
+  args: string,
+  ctx: ExtensionCommandContext,
+  tapline: Tapline,
+  toolbox: Toolbox,
+): Promise<void> {
   return run('mcp', MCP, args, ctx, tapline, toolbox)
 }
 
 /** Runs `/triggers`. */
-export function runTriggers(args: string, ctx: ExtensionCommandContext, tapline: Tapline, toolbox: Toolbox): Promise<void> {
+export function runTriggers(
+  args: string,
+  ctx: ExtensionCommandContext,
+  tapline: Tapline,
+  toolbox: Toolbox,
+): Promise<void> {
   return run('triggers', TRIGGERS, args, ctx, tapline, toolbox)
 }
 
@@ -48,7 +64,9 @@ export function completeMcp(prefix: string, servers: readonly Server[]): Complet
   if (action !== 'reconnect') return null
   if (servers.some(({ spec }) => spec.name === name)) return null
   const named = servers.filter(({ spec }) => spec.name.startsWith(name))
-  return named.length === 0 ? null : named.map(({ spec }) => ({ value: `reconnect ${spec.name}`, label: spec.name }))
+  return named.length === 0
+    ? null
+    : named.map(({ spec }) => ({ value: `reconnect ${spec.name}`, label: spec.name }))
 }
 
 /** What may follow `/triggers`. */
@@ -67,7 +85,10 @@ async function run(
   const [name = 'status', argument] = args.trim().split(/\s+/).filter(Boolean)
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined
   if (!action) {
-    ctx.ui.notify(`unknown /${command} command: ${name}. usage: /${command} [${Object.keys(actions).join('|')}]`, 'warning')
+    ctx.ui.notify(
+      `unknown /${command} command: ${name}. usage: /${command} [${Object.keys(actions).join('|')}]`,
+      'warning',
+    )
     return
   }
   await action(argument, ctx, tapline, toolbox)
@@ -79,7 +100,10 @@ async function reconnect(server: Server, ctx: ExtensionCommandContext, toolbox: 
     await server.session.reconnect()
     await server.settled()
     toolbox.applyNow()
-    ctx.ui.notify(`MCP server "${server.spec.name}" is connected (${toolbox.toolsOf(server.spec.name).length} tools).`, 'info')
+    ctx.ui.notify(
+      `MCP server "${server.spec.name}" is connected (${toolbox.toolsOf(server.spec.name).length} tools).`,
+      'info',
+    )
   } catch (thrown) {
     const message = isTaplineError(thrown) ? thrown.toString() : messageOf(thrown)
     ctx.ui.notify(`mcp server '${server.spec.name}' failed: ${message}`, 'warning')

@@ -62,6 +62,7 @@ export function createEvents(pi: ExtensionAPI): SessionEvents {
 function standing({ spec, session, listed, listError }: Server, tools: readonly string[]): Told | undefined {
   const { state, reason } = session.status
   if (!spec.enabled || state === 'disabled') return { event: 'stopped', detail: '' }
-  if (state === 'connected') return listed || listError !== undefined ? { event: 'started', detail: tools.join() } : undefined
+  if (state === 'connected')
+    return listed || listError !== undefined ? { event: 'started', detail: tools.join() } : undefined
   return reason === undefined ? undefined : { event: 'error', detail: reason }
 }

@@ -25,7 +25,8 @@ export function createNotices(ctx: ExtensionContext): Notices {
     const shown = gathered
     gathered = []
     const lines = shown.map(({ message }) => message)
-    const text = lines.length === 1 ? lines[0] : `MCP needs attention:\n${lines.map((line) => `  ${line}`).join('\n')}`
+    const text =
+      lines.length === 1 ? lines[0] : `MCP needs attention:\n${lines.map((line) => `  ${line}`).join('\n')}`
     try {
       if (hasUI) ctx.ui.notify(text as string, 'warning')
       else process.stderr.write(`${text}\n`)

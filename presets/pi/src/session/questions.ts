@@ -26,7 +26,12 @@ const NO = 'Do not use it'
 const LATER = 'Ask again next time'
 
 function questionText({ path, facts }: TrustQuestion): string {
-  return [`Use the MCP configuration of this project?`, path, ...facts.map((fact) => `  ${fact}`), 'The answer holds until the file changes.'].join('\n')
+  return [
+    `Use the MCP configuration of this project?`,
+    path,
+    ...facts.map((fact) => `  ${fact}`),
+    'The answer holds until the file changes.',
+  ].join('\n')
 }
 
 interface Asked {

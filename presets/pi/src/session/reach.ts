@@ -1,6 +1,7 @@
-import type { ExtensionAPI } from '@earendil-works/pi-coding-agent'
+import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
 import type { Exposure, ServerSpec } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
+import { activateTools } from '../activation.ts'
 import type { Notices } from './notices.ts'
 
 /** The name under which codemode and tool search know a server's tools. */
@@ -14,31 +15,61 @@ export function exposuresOf(spec: ServerSpec): ReadonlySet<Exposure> {
 }
 
 /** Activates `codemode` and `tool_search` where servers have tools that only those reach (pi's docs/mcp.md). */
-export function activateReachingTools(pi: ExtensionAPI, { servers, autoEnableCodemode }: Tapline, notices: Notices): void {
-  const exposures = new Set(servers.filter(({ spec }) => spec.enabled).flatMap(({ spec }) => [...exposuresOf(spec)]))
-  const needed = [...(exposures.has('codemode') && autoEnableCodemode ? ['codemode'] : []), ...(exposures.has('deferred') ? ['tool_search'] : [])]
+export function activateReachingTools(
+  pi: ExtensionAPI,
+  ctx: ExtensionContext,
+  { servers, autoEnableCodemode }: Tapline,
+  notices: Notices,
+  own: { isOwn(name: string): boolean },
+): void {
+  const exposures = new Set(
+    servers.filter(({ spec }) => spec.enabled).flatMap(({ spec }) => [...exposuresOf(spec)]),
+  )
+  const needed = [
+    ...(exposures.has('codemode') && autoEnableCodemode ? ['codemode'] : []),
+    ...(exposures.has('deferred') ? ['tool_search'] : []),
+  ]
   if (!exposures.has('codemode') && !exposures.has('deferred')) return
-  const reaching = new Set(pi.getAllTools().filter((tool) => tool.reachesTools).map(({ name }) => name))
-  const active = pi.getActiveTools()
-  const added = needed.filter((name) => reaching.has(name) && !active.includes(name))
-  if (added.length > 0) pi.setActiveTools([...active, ...added])
-  const reachable = [...active, ...added].some((name) => (name === 'codemode' || name === 'tool_search') && reaching.has(name))
+  const reaching = new Set(
+    pi
+      .getAllTools()
+      .filter((tool) => tool.reachesTools)
+      .map(({ name }) => name),
+  )
+  activateTools(
+    pi,
+    ctx,
+    needed.filter((name) => reaching.has(name)),
+    (name) => own.isOwn(name),
+  )
+  const reachable = pi
+    .getActiveTools()
+    .some((name) => (name === 'codemode' || name === 'tool_search') && reaching.has(name))
   if (reachable) return
   notices.say({
     severity: 'warning',
-    message: 'MCP tools are only reachable from the codemode or tool_search tool, but neither is active; they cannot be called.',
+    message:
+      'MCP tools are only reachable from the codemode or tool_search tool, but neither is active; they cannot be called.',
   })
 }
 
 /** The servers that must have settled before this call runs. */
-export function serversToWaitFor(pi: ExtensionAPI, servers: readonly Server[], name: string, input: Record<string, unknown>): readonly Server[] {
+export function serversToWaitFor(
+  pi: ExtensionAPI,
+  servers: readonly Server[],
+  name: string,
+  input: Record<string, unknown>,
+): readonly Server[] {
   const waiting = servers.filter(({ session, listed }) => {
     const { state } = session.status
     // One that is down is not waited for: it would hold up every script.
     return state === 'pending' || state === 'connecting' || (state === 'connected' && !listed)
   })
   if (waiting.length === 0) return []
-  const reach = pi.getAllTools().find((tool) => tool.name === name)?.reachesTools?.(input)
+  const reach = pi
+    .getAllTools()
+    .find((tool) => tool.name === name)
+    ?.reachesTools?.(input)
   if (reach === undefined) return []
   if (reach === 'all') return waiting
   return waiting.filter(({ spec }) => reach.some((word) => word.includes(namespaceOf(spec.name))))

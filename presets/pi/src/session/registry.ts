@@ -4,7 +4,10 @@ import type { ToolSpec } from '@tapline/core'
 import { agentDirectory, type CachedTool, type FactoryCache, factoryCachePath } from '../cached-tools.ts'
 import { definitionOf } from './definition.ts'
 
-type Call = (name: string, ...call: Parameters<ToolDefinition['execute']>) => ReturnType<ToolDefinition['execute']>
+type Call = (
+  name: string,
+  ...call: Parameters<ToolDefinition['execute']>
+) => ReturnType<ToolDefinition['execute']>
 
 /** What Tapline has registered with pi in this session. */
 export interface Registry {
@@ -12,6 +15,8 @@ export interface Registry {
   taken(name: string): boolean
   /** Whether that tool belongs to another extension, and not to pi itself. */
   takenByExtension(name: string): boolean
+  /** Whether a tool of this name was registered, by the factory too. */
+  isOwn(name: string): boolean
   /** Registers what is new or different, in order, and hides what is gone: pi cannot forget a tool. */
   apply(tools: readonly ToolSpec[], instructionsOf: (server: string) => string | undefined): void
   /** The definitions as they were last registered. */
@@ -20,9 +25,13 @@ export interface Registry {
 
 /** A registry that starts with what the factory registered from the cache. */
 export function createRegistry(pi: ExtensionAPI, cachedNames: ReadonlySet<string>, call: Call): Registry {
-  const registered = new Map<string, { readonly definition: CachedTool; readonly signature: string; readonly hidden: boolean }>()
+  const registered = new Map<
+    string,
+    { readonly definition: CachedTool; readonly signature: string; readonly hidden: boolean }
+  >()
   for (const definition of readCached()) {
-    if (cachedNames.has(definition.name)) registered.set(definition.name, { definition, signature: JSON.stringify(definition), hidden: false })
+    if (cachedNames.has(definition.name))
+      registered.set(definition.name, { definition, signature: JSON.stringify(definition), hidden: false })
   }
   const others = new Map(pi.getAllTools().map(({ name, sourceInfo }) => [name, sourceInfo.source]))
   for (const name of cachedNames) others.delete(name)
@@ -35,17 +44,21 @@ export function createRegistry(pi: ExtensionAPI, cachedNames: ReadonlySet<string
   return {
     taken: (name) => others.has(name) && !registered.has(name),
     takenByExtension: (name) => (others.get(name) ?? 'builtin') !== 'builtin',
+    isOwn: (name) => registered.has(name),
     apply: (tools, instructionsOf) => {
       const kept = new Set<string>()
       for (const spec of tools) {
         const definition = definitionOf(spec, instructionsOf(spec.server.name))
         kept.add(definition.name)
         const earlier = registered.get(definition.name)
-        if (!earlier || earlier.hidden || earlier.signature !== JSON.stringify(definition)) register(definition, false)
+        if (!earlier || earlier.hidden || earlier.signature !== JSON.stringify(definition))
+          register(definition, false)
       }
-      for (const [name, { definition, hidden }] of registered) if (!hidden && !kept.has(name)) register(definition, true)
+      for (const [name, { definition, hidden }] of registered)
+        if (!hidden && !kept.has(name)) register(definition, true)
     },
-    definitions: () => [...registered.values()].flatMap(({ definition, hidden }) => (hidden ? [] : [definition])),
+    definitions: () =>
+      [...registered.values()].flatMap(({ definition, hidden }) => (hidden ? [] : [definition])),
   }
 }
 

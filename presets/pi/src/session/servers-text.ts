@@ -10,7 +10,11 @@ export function serversText(tapline: Tapline, toolbox: Toolbox): string {
   const lines = servers.flatMap((server) => {
     const { spec, session, listError } = server
     const { state, era, protocolVersion, attention } = session.status
-    const details = [spec.exposure, spec.source.label, ...(protocolVersion ? [`${protocolVersion} (${era})`] : [])]
+    const details = [
+      spec.exposure,
+      spec.source.label,
+      ...(protocolVersion ? [`${protocolVersion} (${era})`] : []),
+    ]
     return [
       `  ${serverLine(server, toolbox.toolsOf(spec.name).length)}`,
       `      ${details.join(' · ')}`,
@@ -19,7 +23,9 @@ export function serversText(tapline: Tapline, toolbox: Toolbox): string {
     ]
   })
   const problems = [...new Set([...tapline.diagnostics.map(({ message }) => message), ...toolbox.problems])]
-  return [`MCP servers (${servers.length}):`, ...lines, ...problems.map((problem) => `  ! ${problem}`)].join('\n')
+  return [`MCP servers (${servers.length}):`, ...lines, ...problems.map((problem) => `  ! ${problem}`)].join(
+    '\n',
+  )
 }
 
 function rank({ spec, session }: Server): number {

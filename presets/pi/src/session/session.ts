@@ -1,8 +1,23 @@
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
-import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
+import type {
+  ExtensionAPI,
+  ExtensionCommandContext,
+  ExtensionContext,
+  ToolDefinition,
+} from '@earendil-works/pi-coding-agent'
+import { messageOf } from '@tapline/core'
 import type { Diagnostic, TrustQuestion } from '@tapline/core'
-import { createTapline, isModelProvider, pathsFor, piCredentialStore, SETTINGS_FILES, type Tapline, trustStore } from '@tapline/headless'
+import {
+  createTapline,
+  isModelProvider,
+  pathsFor,
+  piCredentialStore,
+  SETTINGS_FILES,
+  type Tapline,
+  trustStore,
+} from '@tapline/headless'
+import { approvalOnCommandLine } from './approval.ts'
 import { createChat } from './chat.ts'
 import { completeMcp, completeTriggers, runMcp, runTriggers } from './commands.ts'
 import { createEvents } from './events.ts'
@@ -62,14 +77,22 @@ class RunningSession implements PiSession {
   #tapline: Tapline | undefined
   #closed = false
 
-  constructor(pi: ExtensionAPI, ctx: ExtensionContext, cachedNames: ReadonlySet<string>, plugins: readonly unknown[]) {
+  constructor(
+    pi: ExtensionAPI,
+    ctx: ExtensionContext,
+    cachedNames: ReadonlySet<string>,
+    plugins: readonly unknown[],
+  ) {
     this.#pi = pi
     this.#plugins = plugins
     this.#ctx = ctx
     this.#paths = pathsFor(process.env, ctx.cwd)
     this.#notices = createNotices(ctx)
-    this.#trust = trustStore(this.#paths.agentDir, saidOnCommandLine(process.argv), (path, keptAs) =>
-      this.#notices.say({ severity: 'warning', message: `${path} could not be read and was set aside as ${keptAs}.` }),
+    this.#trust = trustStore(this.#paths.agentDir, approvalOnCommandLine(process.argv), (path, keptAs) =>
+      this.#notices.say({
+        severity: 'warning',
+        message: `${path} could not be read and was set aside as ${keptAs}.`,
+      }),
     )
     this.#chat = createChat(pi, ctx)
     this.#footer = createFooter(ctx)
@@ -91,7 +114,10 @@ class RunningSession implements PiSession {
     const questions = this.#ctx.hasUI ? (this.#tapline?.questions ?? []) : []
     const asked = new Set(questions.map(({ path }) => path))
     for (const diagnostic of early) if (!asked.has(diagnostic.path ?? '')) this.#notices.say(diagnostic)
-    void this.#ask(questions, early.filter(({ path }) => asked.has(path ?? '')))
+    void this.#ask(
+      questions,
+      early.filter(({ path }) => asked.has(path ?? '')),
+    )
   }
 
   /** Diagnostics of the start go to `tell`, later ones to the person. */
@@ -107,18 +133,23 @@ class RunningSession implements PiSession {
       env: process.env,
       projectTrusted: this.#ctx.isProjectTrusted(),
       trust: this.#trust,
-      registered: () => this.#pi.getMcpServers().map(({ name, config, extensionPath }) => ({ name, config, by: extensionPath })),
+      registered: () =>
+        this.#pi
+          .getMcpServers()
+          .map(({ name, config, extensionPath }) => ({ name, config, by: extensionPath })),
       plugins: [...this.#plugins, this.#events.plugin],
       credentials: [piCredentialStore(this.#paths.agentDir, process.env)],
       isModelProvider: (name) =>
-        isModelProvider(this.#paths.agentDir, name) || this.#ctx.modelRegistry.getAll().some((model) => model.provider === name),
+        isModelProvider(this.#paths.agentDir, name) ||
+        this.#ctx.modelRegistry.getAll().some((model) => model.provider === name),
       toolNames: { taken: (name) => this.#toolbox.taken(name) },
       onDiagnostic: (diagnostic) => (starting ? tell(diagnostic) : this.#notices.say(diagnostic)),
       onServer: (server) => {
         if (this.#closed || !this.#tapline) return
         this.#footer.show(this.#tapline.servers)
         // What is connected is told of when its tools are registered.
-        if (server.session.status.state !== 'connected') this.#events.server(server, this.#toolbox.toolsOf(server.spec.name))
+        if (server.session.status.state !== 'connected')
+          this.#events.server(server, this.#toolbox.toolsOf(server.spec.name))
         this.#toolbox.changed()
       },
       ...(consumes ? { chat: this.#chat } : {}),
@@ -127,7 +158,7 @@ class RunningSession implements PiSession {
     if (this.#closed) return tapline.close()
     this.#tapline = tapline
     this.#toolbox.use(tapline)
-    activateReachingTools(this.#pi, tapline, this.#notices)
+    activateReachingTools(this.#pi, this.#ctx, tapline, this.#notices, this.#toolbox)
     this.#footer.show(tapline.servers)
     tapline.start()
   }
@@ -136,13 +167,15 @@ class RunningSession implements PiSession {
   async #ask(questions: readonly TrustQuestion[], held: readonly Diagnostic[]): Promise<void> {
     try {
       const trusted = await askAboutProject(this.#ctx, questions, this.#trust)
-      for (const diagnostic of held) if (!trusted.includes(diagnostic.path ?? '')) this.#notices.say(diagnostic)
+      for (const diagnostic of held)
+        if (!trusted.includes(diagnostic.path ?? '')) this.#notices.say(diagnostic)
       // Settings are the kernel's; servers come and go without it.
-      if (trusted.some((path) => SETTINGS_FILES.some((name) => basename(path) === name))) await this.#restart()
+      if (trusted.some((path) => SETTINGS_FILES.some((name) => basename(path) === name)))
+        await this.#restart()
       else if (trusted.length > 0) await this.serversRegistered()
       await offerSilence(this.#ctx, this.#paths.agentDir)
     } catch (thrown) {
-      if (!this.#closed) this.#notices.say({ severity: 'warning', message: thrown instanceof Error ? thrown.message : String(thrown) })
+      if (!this.#closed) this.#notices.say({ severity: 'warning', message: messageOf(thrown) })
     }
   }
 
@@ -158,7 +191,11 @@ class RunningSession implements PiSession {
     await this.#toolbox.ready(signal)
   }
 
-  async beforeToolCall(name: string, input: Record<string, unknown>, signal: AbortSignal | undefined): Promise<void> {
+  async beforeToolCall(
+    name: string,
+    input: Record<string, unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const servers = this.#tapline?.servers.filter(({ spec }) => spec.enabled) ?? []
     const waiting = serversToWaitFor(this.#pi, servers, name, input)
     if (waiting.length === 0) return
@@ -177,7 +214,7 @@ class RunningSession implements PiSession {
   async serversRegistered(): Promise<void> {
     if (!this.#tapline) return
     await this.#tapline.reload()
-    activateReachingTools(this.#pi, this.#tapline, this.#notices)
+    activateReachingTools(this.#pi, this.#ctx, this.#tapline, this.#notices, this.#toolbox)
     this.#footer.show(this.#tapline.servers)
     this.#toolbox.changed()
   }
@@ -210,11 +247,4 @@ class RunningSession implements PiSession {
     if (!this.#tapline) throw new Error('The MCP servers are being set up; try again in a moment.')
     return this.#tapline
   }
-}
-
-/** pi's own flags for project trust, which it tells no extension about. */
-function saidOnCommandLine(argv: readonly string[]): boolean | undefined {
-  if (argv.includes('--approve') || argv.includes('-a')) return true
-  if (argv.includes('--no-approve') || argv.includes('-na')) return false
-  return undefined
 }

@@ -23,7 +23,8 @@ function sourceLines(server: Server, number: number, tapline: Tapline, toolbox: 
     `      subscriptions: mcp:${spec.name}${injection(spec.push.default)} (${spec.transport.type}, ${spec.source.scope}) · tools: ${tools.join(', ') || 'none'}`,
     `      received=${received} = delivered=${delivered} + redirected=${redirected} + deduped=${deduped} + collapsed=${collapsed} + dropped=${dropped} + pending=${pending} · handled=${handled}`,
   ]
-  if (report.pushStream === 'none') lines.push('      no server-push stream: tools work, notifications do not arrive')
+  if (report.pushStream === 'none')
+    lines.push('      no server-push stream: tools work, notifications do not arrive')
   if (book.lastError !== undefined) lines.push(`      last error: ${cleanText(book.lastError, 160)}`)
   if (report.lastStderr !== undefined) lines.push(`      stderr: ${cleanText(report.lastStderr, 160)}`)
   return lines

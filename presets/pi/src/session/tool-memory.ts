@@ -22,7 +22,8 @@ export interface ToolMemory {
 /** The memory in `<agent dir>/tapline`: every server's tools, and apart those that the factory may register. */
 export function toolMemory(agentDir: string, tapline: Tapline): ToolMemory {
   const cache = toolCache(join(agentDir, 'tapline', 'tools.json'))
-  const keyOf = (spec: ServerSpec): string => fingerprint(JSON.stringify(spec), tapline.kernel.plugins, [versionOfThis()])
+  const keyOf = (spec: ServerSpec): string =>
+    fingerprint(JSON.stringify(spec), tapline.kernel.plugins, [versionOfThis()])
   const known = cache.read(new Map(tapline.servers.map(({ spec }) => [spec.name, keyOf(spec)])))
   const instructions = readInstructions(factoryCachePath(agentDir))
   let timer: NodeJS.Timeout | undefined
@@ -36,7 +37,11 @@ export function toolMemory(agentDir: string, tapline: Tapline): ToolMemory {
       await cache.write(
         tapline.servers
           .filter(({ listed, spec }) => listed && spec.enabled)
-          .map(({ spec }) => ({ server: spec.name, fingerprint: keyOf(spec), tools: cacheableTools(list, spec.name) })),
+          .map(({ spec }) => ({
+            server: spec.name,
+            fingerprint: keyOf(spec),
+            tools: cacheableTools(list, spec.name),
+          })),
       )
       const factory = JSON.stringify(factoryCacheOf(agentDir, tapline, latest))
       if (factory !== written) writeAtomically(factoryCachePath(agentDir), factory)
@@ -68,17 +73,27 @@ export function toolMemory(agentDir: string, tapline: Tapline): ToolMemory {
  * What may be registered before trust and third-party plugins are known: `mcp__` tools of user-level
  * servers of mcp.json, and none when another plugin has a say in what tools are.
  */
-function factoryCacheOf(agentDir: string, tapline: Tapline, definitions: readonly CachedTool[]): FactoryCache & { instructions: Record<string, string> } {
+function factoryCacheOf(
+  agentDir: string,
+  tapline: Tapline,
+  definitions: readonly CachedTool[],
+): FactoryCache & { instructions: Record<string, string> } {
   const own = new Set(builtInPlugins().map(({ name }) => name))
   const foreign = tapline.kernel.hooks.registerTool.taps.some(({ name }) => !own.has(name))
   const early = new Set(tapline.servers.filter(({ spec }) => isEarly(spec)).map(({ spec }) => spec.name))
-  const tools = foreign ? [] : definitions.filter((tool) => tool.name.startsWith('mcp__') && early.has(tool.namespace?.aliases?.[0] ?? ''))
+  const tools = foreign
+    ? []
+    : definitions
+        .filter((tool) => tool.name.startsWith('mcp__') && early.has(tool.namespace?.aliases?.[0] ?? ''))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const instructions: Record<string, string> = {}
   for (const { spec, session } of tapline.servers) {
     const text = session.status.instructions
     if (text !== undefined) instructions[spec.name] = text
   }
-  const userServers = tapline.servers.filter(({ spec }) => spec.enabled && spec.dialect === 'mcp.json' && spec.source.scope === 'user')
+  const userServers = tapline.servers.filter(
+    ({ spec }) => spec.enabled && spec.dialect === 'mcp.json' && spec.source.scope === 'user',
+  )
   const complete = !foreign && userServers.every(({ spec, listed }) => listed && early.has(spec.name))
   return { fingerprint: factoryFingerprint(agentDir), tools, complete, instructions }
 }
@@ -89,7 +104,9 @@ function isEarly({ enabled, dialect, source }: ServerSpec): boolean {
 
 function readInstructions(path: string): Readonly<Record<string, string>> {
   try {
-    const { instructions } = JSON.parse(readFileSync(path, 'utf8')) as { instructions?: Record<string, string> }
+    const { instructions } = JSON.parse(readFileSync(path, 'utf8')) as {
+      instructions?: Record<string, string>
+    }
     return instructions ?? {}
   } catch {
     return {}
@@ -97,5 +114,8 @@ function readInstructions(path: string): Readonly<Record<string, string>> {
 }
 
 function versionOfThis(): string {
-  return createHash('sha256').update(readFileSync(new URL('../../package.json', import.meta.url))).digest('hex').slice(0, 16)
+  return createHash('sha256')
+    .update(readFileSync(new URL('../../package.json', import.meta.url)))
+    .digest('hex')
+    .slice(0, 16)
 }

@@ -31,6 +31,8 @@ export interface Toolbox {
   call(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']>
   /** Names that are not Tapline's. */
   taken(name: string): boolean
+  /** Whether Tapline has registered a tool of this name. */
+  isOwn(name: string): boolean
   close(): Promise<void>
 }
 
@@ -66,7 +68,9 @@ class SessionToolbox implements Toolbox {
 
   constructor(options: ToolboxOptions) {
     this.#options = options
-    this.#registry = createRegistry(options.pi, options.cachedNames, (name, ...call) => this.call(name, ...call))
+    this.#registry = createRegistry(options.pi, options.cachedNames, (name, ...call) =>
+      this.call(name, ...call),
+    )
   }
 
   toolsOf(server: string): readonly string[] {
@@ -81,7 +85,8 @@ class SessionToolbox implements Toolbox {
       if (listing) tapline.catalogue.setTools(spec.name, listing)
     }
     const unknown = tapline.servers.filter(
-      ({ spec }) => spec.enabled && exposuresOf(spec).has('direct') && !tapline.catalogue.listingOf(spec.name),
+      ({ spec }) =>
+        spec.enabled && exposuresOf(spec).has('direct') && !tapline.catalogue.listingOf(spec.name),
     )
     this.#directKnown = unknown.length === 0
     this.#waiting = this.#directKnown ? undefined : this.#waitFor(unknown)
@@ -98,15 +103,22 @@ class SessionToolbox implements Toolbox {
     this.#timer = undefined
     const tapline = this.#tapline
     if (!tapline || this.#closed) return
-    if (this.#applied && this.#directKnown && tapline.settings.apply === 'next-session') return this.#settle(tapline)
-    const { tools, diagnostics } = tapline.catalogue.list()
+    if (this.#applied && this.#directKnown && tapline.settings.apply === 'next-session')
+      return this.#settle(tapline)
+    // Names are given when all have been heard, so that they do not depend on who was faster either.
+    const { tools, diagnostics } = tapline.catalogue.list({ provisional: !this.#directKnown })
     this.problems = diagnostics.map(({ message }) => message)
-    for (const spec of tools) this.#sayRenamed(spec)
     for (const message of this.problems) this.#options.notices.say({ severity: 'warning', message })
     // With a cold cache the direct tools come all at once, so that their order does not depend on who was faster.
-    const shown = this.#directKnown ? tools : tools.filter(({ exposure }) => exposure !== 'direct')
+    const shown = (
+      this.#directKnown ? tools : tools.filter(({ exposure }) => exposure !== 'direct')
+    ).toSorted((a, b) => Number(comesFromFactory(b)) - Number(comesFromFactory(a)))
+    for (const spec of shown) this.#sayRenamed(spec)
     this.#specs = new Map(shown.map((spec) => [spec.name, spec]))
-    this.#registry.apply(shown, (server) => tapline.server(server)?.session.status.instructions ?? this.#memory?.instructionsOf(server))
+    this.#registry.apply(
+      shown,
+      (server) => tapline.server(server)?.session.status.instructions ?? this.#memory?.instructionsOf(server),
+    )
     this.#applied = true
     this.#settle(tapline)
   }
@@ -122,28 +134,43 @@ class SessionToolbox implements Toolbox {
     if (!spec || !server?.spec.enabled) throw new Error(`MCP tool "${name}" is no longer available.`)
     const details = { server: spec.server.name, tool: spec.serverTool.name }
     try {
-      const result = await server.session.callTool(spec.serverTool.name, (params ?? {}) as Record<string, unknown>, {
-        tool: spec.serverTool,
-        ...(signal ? { signal } : {}),
-        onProgress: (progress) => onUpdate?.({ content: [{ type: 'text', text: progressText(progress) }], details }),
-      })
-      const { content, isError, details: more, full } = await toModelResult(result, spec, {
+      const result = await server.session.callTool(
+        spec.serverTool.name,
+        (params ?? {}) as Record<string, unknown>,
+        {
+          tool: spec.serverTool,
+          ...(signal ? { signal } : {}),
+          onProgress: (progress) =>
+            onUpdate?.({ content: [{ type: 'text', text: progressText(progress) }], details }),
+        },
+      )
+      const {
+        content,
+        isError,
+        details: more,
+        full,
+      } = await toModelResult(result, spec, {
         saveFile: saveOutput(spec.server.results.overflow, { home: this.#options.home }),
       })
       return {
         content: [...content],
-        details: { ...details, ...more } as never,
+        details: { ...details, ...more },
         structuredContent: jsonOf(full),
         ...(isError ? { isError: true } : {}),
       }
     } catch (thrown) {
-      if (isTaplineError(thrown) && thrown.code === 'CANCELLED') throw new Error('cancelled', { cause: thrown })
+      if (isTaplineError(thrown) && thrown.code === 'CANCELLED')
+        throw new Error('cancelled', { cause: thrown })
       throw thrown
     }
   }
 
   taken(name: string): boolean {
     return this.#registry.taken(name)
+  }
+
+  isOwn(name: string): boolean {
+    return this.#registry.isOwn(name)
   }
 
   async close(): Promise<void> {
@@ -161,7 +188,7 @@ class SessionToolbox implements Toolbox {
   }
 
   #settle(tapline: Tapline): void {
-    this.#memory?.remember(this.#registry.definitions())
+    if (this.#directKnown) this.#memory?.remember(this.#registry.definitions())
     for (const server of tapline.servers) {
       if (this.#directKnown || !exposuresOf(server.spec).has('direct')) {
         this.#options.onApplied(server, this.toolsOf(server.spec.name))
@@ -178,7 +205,10 @@ class SessionToolbox implements Toolbox {
     clearTimeout(timer)
     if (this.#closed) return
     if (outcome === 'late') {
-      this.#options.notices.say({ severity: 'warning', message: 'MCP servers are still connecting; their tools become available once connected.' })
+      this.#options.notices.say({
+        severity: 'warning',
+        message: 'MCP servers are still connecting; their tools become available once connected.',
+      })
     }
     this.#directKnown = true
     this.#waiting = undefined
@@ -189,6 +219,11 @@ class SessionToolbox implements Toolbox {
 /** A result came as JSON, which its type does not say. */
 function jsonOf(full: unknown): JsonContent {
   return full as JsonContent
+}
+
+/** Whether a cache would have it registered before all others: their order is the same without one. */
+function comesFromFactory({ name, server }: ToolSpec): boolean {
+  return name.startsWith('mcp__') && server.dialect === 'mcp.json' && server.source.scope === 'user'
 }
 
 function progressText({ progress, total, message }: Progress): string {

@@ -1,0 +1,25 @@
+import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
+
+/**
+ * Makes pi's tools of these names active, in front of Tapline's own. pi keeps the order in which tools
+ * became active: without this, the model would be told another order when `own` came from the cache.
+ */
+export function activateTools(
+  pi: ExtensionAPI,
+  ctx: ExtensionContext,
+  names: readonly string[],
+  isOwn: (name: string) => boolean,
+): void {
+  const active = pi.getActiveTools()
+  const added = names.filter((name) => !active.includes(name))
+  if (added.length === 0) return
+  const own = active.filter(isOwn)
+  const others = active.filter((name) => !isOwn(name))
+  // What a conversation has told the model stays as it is.
+  if (own.length > 0 && isFresh(ctx)) pi.setActiveTools(others)
+  pi.setActiveTools([...others, ...added, ...own])
+}
+
+function isFresh({ sessionManager }: ExtensionContext): boolean {
+  return sessionManager.getEntries().every(({ type }) => type !== 'message')
+}
