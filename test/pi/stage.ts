@@ -8,8 +8,13 @@ import { startPi, type Pi, type RpcOptions } from '../drivers/pi.ts'
 import { waitUntil } from '../drivers/processes.ts'
 import { createScratch, type Scratch, type ScratchOptions } from '../drivers/scratch.ts'
 
+const PRESET = new URL('../../presets/pi/', import.meta.url)
+const { pi: manifest } = JSON.parse(readFileSync(new URL('package.json', PRESET), 'utf8')) as {
+  pi: { extensions: [string] }
+}
+
 /** The extension as this checkout has it. */
-export const TAPLINE = fileURLToPath(new URL('../../presets/pi/entry.mjs', import.meta.url))
+export const TAPLINE = fileURLToPath(new URL(manifest.extensions[0], PRESET))
 
 /** A slow machine may take this long for what takes a moment on others. */
 export const PATIENCE_MS = 40_000

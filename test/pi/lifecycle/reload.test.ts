@@ -12,12 +12,16 @@ describe('/mcp reload in the real pi', () => {
     const pi = await stage.start()
     await connected(pi, 'same', 'changing', 'going')
 
-    stage.scratch.write('agent/loops/mcp.toml', `${tomlOf({ same: entry(same), coming: misbehaving() })}\n= broken`)
-    expect((await pi.command('/mcp reload')).join()).toMatch(/! mcp config \(user, .*parse failed: TOML line/)
+    stage.scratch.write(
+      'agent/loops/mcp.toml',
+      `${tomlOf({ same: entry(same), coming: misbehaving() })}\n= broken`,
+    )
+    await pi.command('/mcp reload')
+    await serversShow(pi, /! mcp config \(user, .*parse failed: TOML line/)
     await waitUntil(() => !going!.pids().some(groupAlive), PATIENCE_MS, 'the servers of a broken file to end')
 
     stage.toml({ same: entry(same), changing: entry(changing, '--tools', '2'), coming: misbehaving() })
-    expect((await pi.command('/mcp reload')).join()).not.toMatch(/parse failed/)
+    await pi.command('/mcp reload')
     const shown = await serversShow(pi, /changing: connected · 16 tools/, /coming: connected · 14 tools/)
     expect(shown).not.toMatch(/going|parse failed/)
     await noticed(pi, /parse failed/)
@@ -43,7 +47,11 @@ describe('/mcp reload in the real pi', () => {
     await source.heard()
     await source.push('run')
     await booksSay(pi, 'web', 'delivered', 2)
-    await waitUntil(async () => stage.model.requests().length === 1 && (await isIdle(pi)), PATIENCE_MS, 'a turn')
+    await waitUntil(
+      async () => stage.model.requests().length === 1 && (await isIdle(pi)),
+      PATIENCE_MS,
+      'a turn',
+    )
     expect(keysTold(stage.model.requests()[0]!)).toEqual(['shown', 'run'])
   })
 })
