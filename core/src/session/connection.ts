@@ -84,8 +84,8 @@ async function attempt(
   const tapped = tapTransport(transport, {
     onFrame: (frame) => {
       if (frame.method === undefined || frame.id !== undefined) return false
-      if (frame.method === 'notifications/progress') return progress.accept(frame.params)
       options.onNotification(frame)
+      if (frame.method === 'notifications/progress') return progress.accept(frame.params)
       // The SDK needs cancellations; on modern connections also what belongs to a listen stream.
       return era !== 'modern' && frame.method !== 'notifications/cancelled'
     },

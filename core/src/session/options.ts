@@ -24,7 +24,7 @@ export interface SupervisorOptions {
   readonly eras?: EraMemory
   /** {@link REFUND_AFTER_MS} when absent. */
   readonly refundAfterMs?: number
-  /** Every notification in arrival order, except progress. */
+  /** Every notification in arrival order. Progress is heard by its call as well. */
   onNotification(frame: Frame): void
   /** The tool list may differ from what was listed before: after each connect and each break of the push stream. */
   onCatalogueStale(): void

@@ -54,10 +54,10 @@ async function readLayer(layer: Layer, book: Book): Promise<void> {
   if (file.kind === 'problem')
     return say('error', `mcp config (${scope}, ${path}): read failed: ${file.problem}`, file.line)
   const document = parseDocument(file.text)
-  const trusted = scope === 'user' || isTrusted(layer, file.text, document, book)
+  const answer = scope === 'user' ? true : answerAbout(layer, file.text, document, book)
   if ('problem' in document) {
     // What cannot be read cannot be asked about either.
-    if (trusted)
+    if (answer)
       return say('error', `mcp config (${scope}, ${path}): parse failed: ${document.problem}`, document.line)
     return say(
       'warning',
@@ -65,29 +65,31 @@ async function readLayer(layer: Layer, book: Book): Promise<void> {
       document.line,
     )
   }
-  if (!trusted) {
-    const advice = 'say yes when you are asked about it, or start with --approve'
+  if (!answer) {
+    const advice =
+      answer === false
+        ? 'you said no; you are asked again when the file changes, and --approve uses it once'
+        : 'say yes when you are asked about it, or start with --approve'
     return say('warning', `project MCP config ignored at ${path}: project is not trusted (${advice})`)
   }
   await readDocument(layer, document, book, say)
 }
 
 /** Whether a project's file may be used. Where nobody was asked, the question is added to the book. */
-function isTrusted(
+function answerAbout(
   { path, context }: Layer,
   content: string,
   document: Document | { problem: string },
   book: Book,
-): boolean {
+): boolean | undefined {
   const directory = context.cwd
   const answer = answerOf(context, path, directory, content)
-  if (answer !== undefined) return answer
-  if ('problem' in document) return false
+  if (answer !== undefined || 'problem' in document) return answer
   const facts = factsOf(document.value)
   // A file that starts nothing and reaches nothing needs no yes.
   if (facts.length === 0) return true
   book.questions.push({ path, directory, content, facts })
-  return false
+  return undefined
 }
 
 function answerOf(

@@ -18,8 +18,9 @@ auth = { kind = "bearer", token_keychain_ref = "PI_MCP_TOKEN_HUB", token = "s3cr
 push = { default = "summary", "notifications/x" = "run", "notifications/*" = "inbox" }
 `
 
-const ignored = (path: string) =>
-  `project MCP config ignored at ${path}: project is not trusted (say yes when you are asked about it, or start with --approve)`
+const ignored = (path: string, why = 'say yes when you are asked about it, or start with --approve') =>
+  `project MCP config ignored at ${path}: project is not trusted (${why})`
+const SAID_NO = 'you said no; you are asked again when the file changes, and --approve uses it once'
 
 test('an unanswered file gives one question, one diagnostic and nothing else', async () => {
   const place = createPlace()
@@ -60,7 +61,7 @@ test('only an explicit yes counts', async () => {
   const no = await place.read({ project: TEXT }, { trustOf: () => false })
   expect(no).toEqual({
     servers: [],
-    diagnostics: [{ severity: 'warning', message: ignored(place.project), path: place.project }],
+    diagnostics: [{ severity: 'warning', message: ignored(place.project, SAID_NO), path: place.project }],
     questions: [],
   })
   const odd = await place.read({}, { trustOf: () => 'yes' as never })

@@ -100,7 +100,8 @@ export function progressRows(load: () => Promise<Sdk>): void {
       }
       expect(await made.session.callTool('steps', {}, { onProgress })).toMatchObject(text('done'))
       expect(heard).toBe(1)
-      expect(made.notifications).toEqual([])
+      // It is no event, but it is heard of: the books count it as handled.
+      expect(made.notifications).toHaveLength(8)
     })
   })
 }

@@ -55,8 +55,7 @@ describe('the books of pushes in the real pi', () => {
       redirected: 0,
       collapsed: 0,
     }
-    // Progress belongs to calls and is not even counted.
-    expect(await booksOf(pi, 'web')).toEqual({ ...counts, handled: 2 })
+    expect(await booksOf(pi, 'web')).toEqual({ ...counts, handled: 3 })
     const shown = await sourceOf(pi, 'web')
     expect(shown).toMatch(
       /last error: dropped custom notification "notifications\/demo\/keyless": missing `_meta.pi_dedup_key`/,

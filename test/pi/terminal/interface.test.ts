@@ -72,8 +72,11 @@ describe('the terminal interface of the real pi', () => {
     const mine = { theme: 'dark', extensions: ['./mine.ts'] }
     {
       await using terminal = await openPi(stage, mine)
-      const offer = await terminal.waitForScreen(/Silence pi’s warning about MCP\?/, PATIENCE_MS)
+      const offer = await terminal.waitForScreen(/Add the line/, PATIENCE_MS)
       expect(offer.replace(/\s+/g, ' ')).toContain('Take it back with "tapline doctor --undo"')
+      // The careful answer comes first.
+      await terminal.key('Down')
+      await terminal.waitForScreen(/(?:→|>|❯|›) *Add the line/, PATIENCE_MS)
       await terminal.key('Enter')
       await waitUntil(
         () => settingsOf(stage).extensions.length === 2,
@@ -81,7 +84,7 @@ describe('the terminal interface of the real pi', () => {
         'the settings to be written',
       )
       expect(settingsOf(stage)).toMatchObject({ theme: 'dark', extensions: ['./mine.ts', '-builtin:mcp'] })
-      await terminal.waitForScreen((screen) => !screen.includes('Silence'), PATIENCE_MS)
+      await terminal.waitForScreen((screen) => !screen.includes('Add the line'), PATIENCE_MS)
     }
     const tapline = path.join(path.dirname(TAPLINE), 'bin/tapline.mjs')
     const undo = () =>
@@ -97,7 +100,7 @@ describe('the terminal interface of the real pi', () => {
     // The answer was given: pi warns again, and nobody asks again.
     await using terminal = await openPi(stage)
     const screen = await terminal.waitForScreen(/^ *MCP 1\/1 *$/m, PATIENCE_MS)
-    expect(screen).not.toContain('Silence')
+    expect(screen).not.toContain('Add the line')
   })
 
   it('asks about a project’s servers, and takes no careless Enter for a yes', async () => {

@@ -34,6 +34,8 @@ function questionText({ path, facts }: TrustQuestion): string {
   ].join('\n')
 }
 
+const SILENCE_IT = 'Add the line'
+
 interface Asked {
   readonly silence?: boolean
 }
@@ -47,11 +49,15 @@ export async function offerSilence(ctx: ExtensionContext, agentDir: string): Pro
     accepts: (content): content is Asked => typeof content === 'object' && content !== null,
   })
   if (asked.read().silence) return
-  const yes = await ctx.ui.confirm(
-    'Silence pi’s warning about MCP?',
-    'Tapline replaces pi’s built-in MCP support, and pi warns about it at each start. Adding "-builtin:mcp" to pi’s settings stops that. ' +
-      'Take it back with "tapline doctor --undo": without Tapline, that line would leave pi without MCP.',
+  const answer = await ctx.ui.select(
+    [
+      'Tapline replaces pi’s built-in MCP support, and pi warns about it at each start.',
+      'Adding "-builtin:mcp" to pi’s settings stops that. Take it back with "tapline doctor --undo":',
+      'without Tapline, that line would leave pi without MCP.',
+    ].join('\n'),
+    // A typed-ahead Enter changes nothing.
+    ['Leave pi’s settings as they are', SILENCE_IT],
   )
   await asked.update((content) => ({ ...content, silence: true }))
-  if (yes) await setBuiltInSilenced(agentDir, true)
+  if (answer === SILENCE_IT) await setBuiltInSilenced(agentDir, true)
 }
