@@ -39,7 +39,7 @@ export async function insidePi(rounds: number): Promise<InsidePi[]> {
     await compareSides(
       'first model request, no server, cold loader',
       1.1,
-      Math.ceil(rounds / 2),
+      rounds,
       (scratch, side) => firstRequest(scratch, side),
       'own',
     ),
@@ -53,7 +53,7 @@ export async function insidePi(rounds: number): Promise<InsidePi[]> {
     await compareSides(
       'first model request, one server, cold loader',
       1.1,
-      Math.ceil(rounds / 2),
+      rounds,
       withServer((scratch, side) => firstRequest(scratch, side)),
       'own',
     ),

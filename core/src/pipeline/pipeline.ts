@@ -216,7 +216,7 @@ class NotificationPipeline implements Pipeline {
     lane.busy = false
     this.#moving--
     pump(lane)
-    if (this.#moving === 0) for (const resolve of this.#idle.splice(0)) resolve()
+    if (this.#moving === 0 && this.#idle.length > 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
   #lose(lane: Lane, trigger: Trigger, reason: string): void {
@@ -233,6 +233,8 @@ class NotificationPipeline implements Pipeline {
   #say(book: ServerBook, said: TriggerEvent): void {
     if (said.state !== 'pending') book.remember(said)
     const { observe } = this.#options.kernel.hooks
-    if (observe.taps.length > 0) observe.callAsync(said, () => undefined)
+    if (observe.taps.length > 0) observe.callAsync(said, ignore)
   }
 }
+
+function ignore(): void {}

@@ -2,6 +2,9 @@ import { cleanText } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
 import type { Toolbox } from './toolbox.ts'
 
+/** Events of each server that are listed, the newest ones. */
+const SHOWN_EVENTS = 3
+
 /** What `/triggers sources` prints: each server with its state, its books, its subscriptions and tools. */
 export function sourcesText(tapline: Tapline, toolbox: Toolbox): string {
   const lines = tapline.servers.flatMap((server, index) => sourceLines(server, index + 1, tapline, toolbox))
@@ -23,6 +26,10 @@ function sourceLines(server: Server, number: number, tapline: Tapline, toolbox: 
     `      subscriptions: mcp:${spec.name}${injection(spec.push.default)} (${spec.transport.type}, ${spec.source.scope}) · tools: ${tools.join(', ') || 'none'}`,
     `      received=${received} = delivered=${delivered} + redirected=${redirected} + deduped=${deduped} + collapsed=${collapsed} + dropped=${dropped} + pending=${pending} · handled=${handled}`,
   ]
+  for (const { ts, method, summary, state, sink, reason } of book.recent.slice(-SHOWN_EVENTS)) {
+    const end = [state, sink === undefined ? '' : `to ${sink}`, reason === undefined ? '' : `(${reason})`]
+    lines.push(`      ${new Date(ts).toISOString()} ${summary || method}: ${end.filter(Boolean).join(' ')}`)
+  }
   if (report.pushStream === 'none')
     lines.push('      no server-push stream: tools work, notifications do not arrive')
   if (book.lastError !== undefined) lines.push(`      last error: ${cleanText(book.lastError, 160)}`)
