@@ -1,4 +1,4 @@
-import type { ServerSource, ServerSpec } from '@tapline/core'
+import type { ServerSpec } from '@tapline/core'
 import { isTable } from './document.ts'
 import {
   delayProblems,
@@ -8,17 +8,10 @@ import {
   nameProblem,
   stdioProblems,
 } from './problems.ts'
-import type { Schema, UnknownField } from './schema.ts'
+import type { UnknownField } from './schema.ts'
 import { specOf } from './spec.ts'
+import type { EntryOrigin } from './spec.ts'
 import { nearest, shown } from './words.ts'
-
-/** What reading an entry needs to know. */
-export interface EntryOrigin {
-  readonly source: ServerSource & { readonly scope: 'user' | 'project' }
-  readonly cwd: string
-  readonly home: string
-  readonly schema: Schema
-}
 
 /** A server, or why the entry gives none; either way with what a person should know. */
 export interface EntryResult {

@@ -1,7 +1,22 @@
 import { join, resolve } from 'node:path'
-import type { Exposure, ReconnectSpec, ServerSpec, ToolNaming, TransportSpec } from '@tapline/core'
+import type {
+  Exposure,
+  ReconnectSpec,
+  ServerSource,
+  ServerSpec,
+  ToolNaming,
+  TransportSpec,
+} from '@tapline/core'
 import type { Table } from './document.ts'
-import type { EntryOrigin } from './entry.ts'
+import type { Schema } from './schema.ts'
+
+/** What reading an entry needs to know. */
+export interface EntryOrigin {
+  readonly source: ServerSource & { readonly scope: 'user' | 'project' }
+  readonly cwd: string
+  readonly home: string
+  readonly schema: Schema
+}
 
 /** The server that a valid entry describes. */
 export function specOf(

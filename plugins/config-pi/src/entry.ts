@@ -1,11 +1,9 @@
 import { join, resolve } from 'node:path'
 import type { Exposure, HttpTransportSpec, ServerSource, ServerSpec, StdioTransportSpec } from '@tapline/core'
+import { type Fields, isFields } from './fields.ts'
 import { rulesOf } from './rules.ts'
 import type { EntryKind, Finding, Schema, UnknownField } from './schema.ts'
 import { nearest, shown } from './words.ts'
-
-/** An object of a file. */
-export type Fields = Readonly<Record<string, unknown>>
 
 /** What reading an entry needs to know. */
 export interface EntryOrigin {
@@ -45,11 +43,6 @@ export function readEntry(name: string, raw: unknown, origin: EntryOrigin): Entr
 /** Whether an entry changes a server that is defined elsewhere instead of defining one. */
 export function isOverride(entry: Fields): boolean {
   return entry.command === undefined && entry.url === undefined && entry.type === undefined
-}
-
-/** Whether a value of a file is an object. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A server's name as it is compared: `-` counts as `_`. */

@@ -1,4 +1,4 @@
-import type { Fields } from './entry.ts'
+import type { Fields } from './fields.ts'
 import type { EntryKind, Finding } from './schema.ts'
 import { isLoopback, isSecure, isTemplate, urlOf } from './urls.ts'
 

@@ -1,3 +1,5 @@
+import leven from 'leven'
+
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu
 
 /** A name from a file as a diagnostic may show it: bounded, without control, bidi or invisible characters. */
@@ -27,7 +29,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   let best: string | undefined
   let least = Math.min(3, Math.floor(plain.length / 3)) + 1
   for (const candidate of known) {
-    const distance = editDistance(plain, folded(candidate), least)
+    const distance = leven(plain, folded(candidate))
     if (distance >= least) continue
     least = distance
     best = candidate
@@ -41,19 +43,4 @@ function folded(name: string): string {
     .slice(0, 64)
     .toLowerCase()
     .replaceAll(/[-_\s]/g, '')
-}
-
-/** Insertions, deletions and replacements between two words; anything from `limit` up is one. */
-function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) >= limit) return limit
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[b.length]!
 }

@@ -1,5 +1,6 @@
 export { createTapline } from './host/tapline.ts'
-export type { PushMode, Tapline, TaplineOptions } from './host/tapline.ts'
+export type { PushMode, TaplineOptions } from './host/options.ts'
+export type { Tapline } from './host/tapline.ts'
 export type { Server } from './host/server.ts'
 export { describeServer, serverLine } from './host/status.ts'
 export type { ServerDescription } from './host/status.ts'

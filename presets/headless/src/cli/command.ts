@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { HostPaths } from '@tapline/core'
-import { createTapline, type PushMode, type Tapline, type TaplineOptions } from '../host/tapline.ts'
+import type { PushMode, TaplineOptions } from '../host/options.ts'
+import { createTapline, type Tapline } from '../host/tapline.ts'
 import { piCredentialStore } from '../state/credentials.ts'
 import { isModelProvider } from '../state/model-providers.ts'
 import { isTrustedByPi } from '../state/pi-trust.ts'

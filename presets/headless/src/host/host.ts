@@ -1,5 +1,5 @@
 import type { Host } from '@tapline/core'
-import type { TaplineOptions } from './tapline.ts'
+import type { TaplineOptions } from './options.ts'
 
 /** The host that plugins see: what of it there is here. */
 export function hostOf(options: TaplineOptions): Host {

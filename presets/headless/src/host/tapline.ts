@@ -21,30 +21,8 @@ import { applySettings, type Settings } from '../settings/settings.ts'
 import { eraMemory } from '../state/eras.ts'
 import { type ConfigurationOptions, readConfiguration } from './configuration.ts'
 import { hostOf } from './host.ts'
+import type { TaplineOptions } from './options.ts'
 import { createServer, type Server } from './server.ts'
-
-/** What becomes of pushes: delivered, only watched (nothing is claimed), or not even mapped. */
-export type PushMode = 'deliver' | 'watch' | 'ignore'
-
-/** What {@link createTapline} takes. */
-export interface TaplineOptions extends ConfigurationOptions {
-  readonly info: { readonly name: string; readonly version: string }
-  readonly mode: Host['mode']
-  readonly pushes: PushMode
-  readonly chat?: Host['chat']
-  readonly credentials?: Host['credentials']
-  isModelProvider?(name: string): boolean
-  /** Replaces every server's limit of connect attempts, for commands that do not wait for a server to come back. */
-  readonly attempts?: number
-  /** Names of tools that are not Tapline's, and names that were given before. */
-  readonly toolNames?: { taken(name: string): boolean; readonly given?: readonly GivenName[] }
-  /** Plugins that other extensions handed in. */
-  readonly plugins?: readonly unknown[]
-  /** Told of what a person should know, each once. */
-  onDiagnostic(diagnostic: Diagnostic): void
-  /** Told whenever a server's state, report or tool list may have changed. */
-  onServer?(server: Server): void
-}
 
 /** Tapline in one process: the kernel, the servers and the pipeline. */
 export interface Tapline {

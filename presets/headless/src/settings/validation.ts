@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Diagnostic } from '@tapline/core'
 import { Ajv } from 'ajv'
+import leven from 'leven'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { SettingsFile } from './settings.ts'
 
@@ -60,7 +61,7 @@ function strayKey(error: ErrorObject): { readonly key: string; readonly suggesti
   const parent = dotted(error)
   const inFront = parent === '' ? '' : `${parent}.`
   const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
-  const near = known.find((candidate) => distance(candidate, name) <= 2)
+  const near = known.find((candidate) => leven(candidate, name) <= 2)
   return {
     key: inFront + name,
     suggestion: near === undefined ? '' : ` Did you mean "${inFront}${near}"?`,
@@ -86,18 +87,4 @@ function steps({ instancePath }: ErrorObject): readonly string[] {
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-}
-
-/** Edits between two short words (Levenshtein). */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_unused, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }
