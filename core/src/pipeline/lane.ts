@@ -10,6 +10,7 @@ import type {
 } from '../types/index.ts'
 import type { ServerBook } from './book.ts'
 import type { Claim } from './claim.ts'
+import type { Delivery } from './delivery.ts'
 import { Queue } from './queue.ts'
 
 /** Triggers of one server on their way to one sink: handled one after the other, in arrival order. */
@@ -20,11 +21,11 @@ export interface Lane {
   readonly scope: DedupRequest['scope']
   /** Undefined where no plugin provides this sink. */
   readonly sink: AsyncSeriesBailHook<[Trigger, DeliverContext], Receipt | undefined> | undefined
-  readonly context: DeliverContext
   readonly queue: Queue<Trigger>
   readonly steps: LaneSteps
   /** What is being handled while the lane is busy. */
   current: Trigger | undefined
+  delivery: Delivery | undefined
   claim: Claim
   busy: boolean
   pumping: boolean
@@ -39,7 +40,7 @@ export interface LaneSteps {
 
 /** A lane with nothing in it. */
 export function createLane(
-  lane: Pick<Lane, 'server' | 'book' | 'policy' | 'sink' | 'context'>,
+  lane: Pick<Lane, 'server' | 'book' | 'policy' | 'sink'>,
   steps: (lane: Lane) => LaneSteps,
 ): Lane {
   const made = {
@@ -48,6 +49,7 @@ export function createLane(
     scope: lane.policy === 'rules' ? 'project' : 'process',
     queue: new Queue<Trigger>(),
     current: undefined,
+    delivery: undefined,
     claim: undefined,
     busy: false,
     pumping: false,

@@ -12,6 +12,7 @@ import type {
 } from '../types/index.ts'
 import { ServerBook } from './book.ts'
 import { type Claim, conclude } from './claim.ts'
+import { Delivery } from './delivery.ts'
 import { HeldTriggers } from './held.ts'
 import { type Lane, pump, stepOf } from './lane.ts'
 import { dropStep, settledNotice } from './notice.ts'
@@ -31,7 +32,6 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 
 class NotificationPipeline implements Pipeline {
   readonly #options: PipelineOptions
-  readonly #stop = new AbortController()
   readonly #books = new Map<string, ServerBook>()
   readonly #routes: Routes
   readonly #missing = new Set<string>()
@@ -49,7 +49,6 @@ class NotificationPipeline implements Pipeline {
     this.#options = options
     this.#routes = new Routes(
       options,
-      this.#stop.signal,
       (server) => this.book(server),
       (lane) => ({
         begin: (trigger) => this.#claim(lane, trigger),
@@ -106,9 +105,9 @@ class NotificationPipeline implements Pipeline {
 
   close(): void {
     this.#ended = true
-    this.#stop.abort()
     for (const trigger of this.#held.clear()) this.#lose(this.#routes.laneOf(trigger), trigger, ENDED)
     for (const lane of this.#routes.lanes) {
+      lane.delivery?.giveUp()
       for (let trigger = lane.queue.take(); trigger; trigger = lane.queue.take()) {
         this.#moving--
         this.#lose(lane, trigger, ENDED)
@@ -169,13 +168,18 @@ class NotificationPipeline implements Pipeline {
         : this.#withoutSink(lane, trigger)
     }
     lane.claim = claim
-    lane.sink.callAsync(trigger, lane.context, lane.steps.onReceipt)
+    lane.delivery = new Delivery(lane.policy)
+    lane.sink.callAsync(trigger, lane.delivery, lane.steps.onReceipt)
   }
 
   #answered(lane: Lane, trigger: Trigger, receipt: Receipt | undefined): void {
-    const { claim } = lane
+    const { claim, delivery } = lane
     lane.claim = undefined
-    if (!receipt) return this.#toInbox(lane, trigger, claim)
+    lane.delivery = undefined
+    if (!receipt) {
+      delivery?.giveUp()
+      return this.#toInbox(lane, trigger, claim)
+    }
     conclude(claim, 'done')
     this.#taken(lane, trigger, receipt)
   }
@@ -192,7 +196,7 @@ class NotificationPipeline implements Pipeline {
       this.#settle(lane, trigger, 'dropped', undefined, `not taken by ${lane.policy}`)
     }
     if (lane.policy === 'inbox' || !hasSink('inbox')) return lost()
-    hooks.deliver.for('inbox').callAsync(trigger, lane.context, (_error, receipt) => {
+    hooks.deliver.for('inbox').callAsync(trigger, new Delivery(lane.policy), (_error, receipt) => {
       if (!receipt) return lost()
       conclude(claim, 'done')
       this.#settle(lane, trigger, 'redirected', receipt.sink, `not taken by ${lane.policy}`)

@@ -9,7 +9,6 @@ const MOST_ROUTES = 256
 /** Which lane each trigger takes: one for each server and policy, made when first needed. */
 export class Routes {
   readonly #options: Pick<PipelineOptions, 'kernel' | 'policyFor'>
-  readonly #signal: AbortSignal
   readonly #bookOf: (server: string) => ServerBook
   readonly #steps: (lane: Lane) => LaneSteps
   readonly #routes = new Map<string, Map<string, Lane>>()
@@ -17,12 +16,10 @@ export class Routes {
 
   constructor(
     options: Pick<PipelineOptions, 'kernel' | 'policyFor'>,
-    signal: AbortSignal,
     bookOf: (server: string) => ServerBook,
     steps: (lane: Lane) => LaneSteps,
   ) {
     this.#options = options
-    this.#signal = signal
     this.#bookOf = bookOf
     this.#steps = steps
   }
@@ -47,10 +44,7 @@ export class Routes {
     if (!lane) {
       const { hooks, hasSink } = this.#options.kernel
       const sink = hasSink(policy) ? hooks.deliver.for(policy) : undefined
-      lane = createLane(
-        { server, book: this.#bookOf(server), policy, sink, context: { policy, signal: this.#signal } },
-        this.#steps,
-      )
+      lane = createLane({ server, book: this.#bookOf(server), policy, sink }, this.#steps)
       this.#lanes.set(name, lane)
     }
     if (routes.size < MOST_ROUTES) routes.set(method, lane)

@@ -79,6 +79,7 @@ export interface Receipt {
 export interface DeliverContext {
   /** The policy that led here. */
   readonly policy: string
+  /** Aborts when the sink has taken too long and the trigger goes to the inbox, and when the session ends. */
   readonly signal: AbortSignal
 }
 

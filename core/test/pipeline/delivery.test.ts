@@ -248,3 +248,27 @@ it('takes nothing after it has closed', async () => {
   expect(steps(events)).toEqual(['1 dropped the session ended'])
   expect(pipeline.book('builds').counts).toMatchObject({ received: 1, dropped: 1, pending: 0 })
 })
+
+it('tells a sink that took too long that the trigger went elsewhere', async () => {
+  let late: AbortSignal | undefined
+  const plugin: Plugin = {
+    name: 'late',
+    api: 1,
+    setup({ hooks }) {
+      hooks.deliver.sink('pager').tapPromise({}, (_trigger, context) => {
+        late = context.signal
+        return new Promise(() => undefined)
+      })
+    },
+  }
+  const { pipeline, events, send } = await routing({
+    plugins: [plugin],
+    sinks: { inbox: () => ({ sink: 'inbox' }) },
+    policies: { deliver: { ...HOOK_POLICIES.deliver, deadlineMs: 20 } },
+  })
+  send('pager', 1)
+  expect(late?.aborted).toBe(false)
+  await pipeline.idle()
+  expect(steps(events)).toEqual(['1 redirected inbox not taken by pager'])
+  expect(late?.aborted).toBe(true)
+})

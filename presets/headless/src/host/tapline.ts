@@ -3,7 +3,6 @@ import {
   createPipeline,
   type Diagnostic,
   type Frame,
-  type Host,
   type Kernel,
   type Pipeline,
   policyFor,
@@ -12,14 +11,14 @@ import {
   type TaplineError,
   type TrustQuestion,
 } from '@tapline/core'
-import { type Catalogue, createCatalogue, type GivenName } from '@tapline/tools'
+import { type Catalogue, createCatalogue } from '@tapline/tools'
 import { isToolsListChanged } from '@tapline/triggers'
 import { builtInPlugins } from '../plugins/built-in.ts'
 import { loadNamedPlugins } from '../plugins/named.ts'
 import { readSettings } from '../settings/files.ts'
 import { applySettings, type Settings } from '../settings/settings.ts'
 import { eraMemory } from '../state/eras.ts'
-import { type ConfigurationOptions, readConfiguration } from './configuration.ts'
+import { readConfiguration } from './configuration.ts'
 import { hostOf } from './host.ts'
 import type { TaplineOptions } from './options.ts'
 import { createServer, type Server } from './server.ts'

@@ -1,0 +1,24 @@
+import type { DeliverContext } from '../types/index.ts'
+
+/** What one sink is told of one trigger. The signal is made only for a sink that looks at it. */
+export class Delivery implements DeliverContext {
+  readonly policy: string
+  #controller: AbortController | undefined
+  #over = false
+
+  constructor(policy: string) {
+    this.policy = policy
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#over) this.#controller.abort()
+    return this.#controller.signal
+  }
+
+  /** The trigger goes elsewhere, or the session ends: whatever the sink still does would be too late. */
+  giveUp(): void {
+    this.#over = true
+    this.#controller?.abort()
+  }
+}
