@@ -39,8 +39,19 @@ export function guardHook(
       }
       const run = tap.fn as TapFunction
       const blame = (thrown: unknown): TaplineError => blameOn(plugin, name, thrown)
-      const checked = (answer: unknown): unknown =>
-        listens && !isAnswer(answer) ? settle(noAnswer(plugin, name, answer)) : answer
+      const { accepts } = policy
+      const checked = (answer: unknown, asked: unknown): unknown => {
+        if (!listens || answer === undefined) return answer
+        if (typeof answer !== 'object' || answer === null) return settle(noAnswer(plugin, name, answer))
+        if (accepts === undefined) return answer
+        let verdict: true | string
+        try {
+          verdict = accepts(answer, asked)
+        } catch (thrown) {
+          return settle(blame(thrown))
+        }
+        return verdict === true ? answer : settle(refused(plugin, name, verdict))
+      }
       const guarded: TapFunction =
         tap.type === 'promise'
           ? async (first, second) => {
@@ -51,18 +62,18 @@ export function guardHook(
               } catch (thrown) {
                 return settle(blame(thrown))
               }
-              return checked(answer)
+              return checked(answer, first)
             }
           : (first, second) => {
               if (!active()) return undefined
               let answer: unknown
               try {
                 answer = run(first, second)
+                if (!isThenable(answer)) return checked(answer, first)
+                answer.then(undefined, () => undefined)
               } catch (thrown) {
                 return settle(blame(thrown))
               }
-              if (!isThenable(answer)) return checked(answer)
-              answer.then(undefined, () => undefined)
               return settle(
                 new TaplineError(
                   'TAP_PROMISE',
@@ -101,16 +112,19 @@ function blameOn(plugin: string, hook: string, thrown: unknown): TaplineError {
   })
 }
 
-/** The answers of all hooks are objects; `undefined` is no opinion. */
-function isAnswer(answer: unknown): boolean {
-  return answer === undefined || (typeof answer === 'object' && answer !== null)
-}
-
 function noAnswer(plugin: string, hook: string, answer: unknown): TaplineError {
   const what = answer === null ? 'null' : `a ${typeof answer}`
   return new TaplineError(
     'TAP_FAILED',
     `Plugin "${plugin}" answered hook "${hook}" with ${what}, which is no answer.`,
+    { plugin, hook },
+  )
+}
+
+function refused(plugin: string, hook: string, why: string): TaplineError {
+  return new TaplineError(
+    'TAP_FAILED',
+    `Plugin "${plugin}" answered hook "${hook}" with something that cannot be used: ${why}.`,
     { plugin, hook },
   )
 }

@@ -1,8 +1,6 @@
 import { TaplineError } from '../errors.ts'
 import type { CallToolResult, Progress, ServerTool } from '../types/index.ts'
 import type { Connection } from './connection.ts'
-import { withEnding } from './connection.ts'
-import { sdkError } from './sdk-errors.ts'
 
 /** A call may take this many times its timeout in all, however much progress it reports. */
 const HARD_CAP_FACTOR = 20
@@ -67,7 +65,7 @@ export async function runRequest<T>(
     if (ended) throw ended
     return await send(controller.signal, capMs + 1_000, progress.token)
   } catch (thrown) {
-    throw ended ?? withEnding(sdkError(thrown), connection.transport)
+    throw ended ?? connection.explain(thrown)
   } finally {
     clearTimeout(idle)
     clearTimeout(cap)

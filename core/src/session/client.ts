@@ -6,6 +6,8 @@ export type Era = 'legacy' | 'modern'
 /** What a client tells about itself and where it reports. */
 export interface ClientOptions {
   readonly info: { readonly name: string; readonly version: string }
+  /** Removes the secrets of this connection from what the SDK says, before it is cut. */
+  redact?(text: string): string
   /** How long the probe for a modern server may take, in milliseconds. */
   readonly probeTimeoutMs: number
   /** Answers `roots/list`. */

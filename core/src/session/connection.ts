@@ -1,10 +1,11 @@
 import { pathToFileURL } from 'node:url'
-import { TaplineError } from '../errors.ts'
+import { ERROR_CODES, TaplineError } from '../errors.ts'
 import type { ConnectRequest, Frame, ServerSpec, Transport, TransportReport } from '../types/index.ts'
 import { CLOSE_DEADLINE_MS, settledWithin, unlessAborted } from './bounded.ts'
 import type { Era, Sdk, SdkClient } from './client.ts'
 import { ProgressBook } from './progress.ts'
 import { sdkError } from './sdk-errors.ts'
+import { type Redact, redactorFor, safeError, safeReport } from './secrets.ts'
 import { tapTransport } from './tap.ts'
 
 /** Longest wait for the answer to the era probe. */
@@ -36,6 +37,8 @@ export interface Connection {
   /** Resolves when the transport has closed, whoever closed it. */
   readonly closed: Promise<void>
   report(): TransportReport
+  /** Our error for what went wrong on this connection: how it ended, what to do, and no secrets. */
+  explain(thrown: unknown): TaplineError
   /** Bounded; never rejects. */
   close(): Promise<void>
 }
@@ -76,7 +79,9 @@ async function attempt(
   phase = { probed: false, initialized: false },
 ): Promise<Connection> {
   const { server, signal } = options
-  const transport = await claim(options)
+  const { transport, redact } = await claim(options)
+  const report = (): TransportReport => safeReport(transport.report?.() ?? {}, redact)
+  const explain = (thrown: unknown): TaplineError => withEnding(safeError(thrown, redact), report, server)
   const progress = new ProgressBook()
   let closed = (): void => undefined
   const whenClosed = new Promise<void>((resolve) => (closed = resolve))
@@ -99,6 +104,7 @@ async function attempt(
   transport.onreport = options.onReport
   const client = options.sdk.createClient({
     info: options.info,
+    redact,
     probeTimeoutMs: Math.min(PROBE_TIMEOUT_MS, server.requestTimeoutMs),
     roots: () => [{ uri: pathToFileURL(options.cwd).href, name: 'session' }],
     onError: () => undefined,
@@ -110,7 +116,7 @@ async function attempt(
     await client.connect(tapped, { signal, timeoutMs: server.requestTimeoutMs, knownLegacy })
   } catch (thrown) {
     await end()
-    throw withEnding(sdkError(thrown), transport)
+    throw explain(thrown)
   } finally {
     signal.removeEventListener('abort', abort)
   }
@@ -121,7 +127,8 @@ async function attempt(
     era,
     progress,
     closed: whenClosed,
-    report: () => transport.report?.() ?? {},
+    report,
+    explain,
     close: async () => {
       await settledWithin(CLOSE_DEADLINE_MS, () => client.close())
       await end()
@@ -131,7 +138,7 @@ async function attempt(
   }
 }
 
-async function claim(options: ConnectionOptions): Promise<Transport> {
+async function claim(options: ConnectionOptions): Promise<{ transport: Transport; redact: Redact }> {
   const { server, sdk, signal } = options
   const request: ConnectRequest = {
     server,
@@ -144,26 +151,45 @@ async function claim(options: ConnectionOptions): Promise<Transport> {
     streamableHttp: (url, httpOptions) => Promise.resolve(sdk.streamableHttp(url, httpOptions)),
     error: (code, message, details) => new TaplineError(code, message, { server: server.name, ...details }),
   }
-  const transport = await unlessAborted(
-    options.transportFor(request),
-    signal,
-    (late) => void late?.close().catch(() => undefined),
-  )
-  if (transport !== undefined) return transport
+  let transport: Transport | undefined
+  try {
+    transport = await unlessAborted(
+      options.transportFor(request),
+      signal,
+      (late) => void late?.close().catch(() => undefined),
+    )
+  } catch (thrown) {
+    throw safeError(thrown, redactorFor(request))
+  }
   const type = server.transport.type === 'custom' ? server.transport.name : server.transport.type
-  throw new TaplineError('NO_TRANSPORT', `No plugin provides the transport "${type}".`, {
-    server: server.name,
-  })
+  if (transport === undefined) {
+    throw new TaplineError('NO_TRANSPORT', `No plugin provides the transport "${type}".`, {
+      server: server.name,
+    })
+  }
+  if (typeof transport?.start !== 'function' || typeof transport.send !== 'function') {
+    throw new TaplineError(
+      'NO_TRANSPORT',
+      `What a plugin provides for the transport "${type}" is no transport: it cannot start or send.`,
+      { server: server.name, advice: ERROR_CODES.TAP_FAILED },
+    )
+  }
+  return { transport, redact: redactorFor(request) }
+}
+
+/** What to do about a connection that ended, where no next attempt follows by itself. */
+export function closedAdvice({ reconnect }: Pick<ServerSpec, 'reconnect'>): string | undefined {
+  return reconnect.maxAttempts > 1
+    ? undefined
+    : 'Look at the server’s own message, fix the entry, then try again.'
 }
 
 /** Adds how the connection ended and the last lines of stderr: what a person needs to find the reason. */
-export function withEnding(error: TaplineError, transport: Transport): TaplineError {
+function withEnding(error: TaplineError, report: () => TransportReport, server: ServerSpec): TaplineError {
   if (error.code !== 'CONNECTION_CLOSED') return error
-  const { ending, stderrTail } = transport.report?.() ?? {}
+  const { ending, stderrTail } = report()
   const parts = [ending ?? error.message, ...(stderrTail ? [`stderr: ${stderrTail}`] : [])]
-  return new TaplineError('CONNECTION_CLOSED', parts.join('\n'), {
-    ...error.place,
-    data: error.data,
-    cause: error,
-  })
+  const advice = closedAdvice(server) ?? error.advice
+  const details = { ...error.place, advice, data: error.data, cause: error }
+  return new TaplineError('CONNECTION_CLOSED', parts.join('\n'), details)
 }

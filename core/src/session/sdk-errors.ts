@@ -1,5 +1,6 @@
 import { isTaplineError, messageOf, TaplineError } from '../errors.ts'
-import { cleanText } from '../text.ts'
+import { redactText } from '../redaction.ts'
+import { cleanText, cut } from '../text.ts'
 
 interface ThrownBySdk {
   readonly name?: unknown
@@ -10,9 +11,9 @@ interface ThrownBySdk {
 
 /**
  * Our error for anything an SDK of either line throws, told apart by shape, not by class. Bodies of
- * HTTP errors are never quoted; a server's own JSON-RPC message is, cleaned and bounded.
+ * HTTP errors are never quoted; a server's own JSON-RPC message is, cleaned, bounded and without secrets.
  */
-export function sdkError(thrown: unknown): TaplineError {
+export function sdkError(thrown: unknown, redact: (text: string) => string = redactText): TaplineError {
   if (isTaplineError(thrown)) return thrown
   const nested = causeOf(thrown)
   if (nested !== undefined) return nested
@@ -25,10 +26,14 @@ export function sdkError(thrown: unknown): TaplineError {
     if (code === -32000 && message === 'MCP error -32000: Connection closed') return closed(thrown)
     if (code === -32001 && message === 'MCP error -32001: Request timed out') return timedOut(thrown)
     const words = String(message).replace(`MCP error ${code}: `, '')
-    return new TaplineError('PROTOCOL', `The server answered with error ${code}: ${cleanText(words, 500)}`, {
-      data: { code },
-      cause: thrown,
-    })
+    return new TaplineError(
+      'PROTOCOL',
+      `The server answered with error ${code}: ${quoted(words, 500, redact)}`,
+      {
+        data: { code },
+        cause: thrown,
+      },
+    )
   }
   switch (code) {
     case 'CONNECTION_CLOSED':
@@ -42,8 +47,13 @@ export function sdkError(thrown: unknown): TaplineError {
       })
     default:
       if (message === 'Not connected') return closed(thrown)
-      return new TaplineError('CONNECT_FAILED', cleanText(messageOf(thrown), 300), { cause: thrown })
+      return new TaplineError('CONNECT_FAILED', quoted(messageOf(thrown), 300, redact), { cause: thrown })
   }
+}
+
+/** Secrets go before the cut: half of one would not be known any more. */
+function quoted(words: string, limit: number, redact: (text: string) => string): string {
+  return cut(redact(cleanText(words, limit * 8)), limit)
 }
 
 function timedOut(cause: unknown): TaplineError {

@@ -32,6 +32,7 @@ const PASS_THROUGH = {
 } as const
 
 function createClient(module: SdkModule, options: ClientOptions): SdkClient {
+  const redact = options.redact?.bind(options)
   const client = new module.Client(options.info, {
     capabilities: { roots: {} },
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: options.probeTimeoutMs } },
@@ -43,7 +44,7 @@ function createClient(module: SdkModule, options: ClientOptions): SdkClient {
     try {
       return await work
     } catch (thrown) {
-      throw sdkError(thrown)
+      throw sdkError(thrown, redact)
     }
   }
   const requestOptions = (signal: AbortSignal, timeoutMs: number) => ({ signal, timeout: timeoutMs })
@@ -92,7 +93,7 @@ function createClient(module: SdkModule, options: ClientOptions): SdkClient {
         return (await client.listTools(params, { ...options, cacheMode: 'refresh' })) as unknown as ToolPage
       } catch (thrown) {
         // One bad tool fails the SDK's check of the whole page; which one it is, is for others to find.
-        if ((thrown as { code?: unknown }).code !== 'INVALID_RESULT') throw sdkError(thrown)
+        if ((thrown as { code?: unknown }).code !== 'INVALID_RESULT') throw sdkError(thrown, redact)
         const request = { method: 'tools/list', ...(params ? { params } : {}) }
         return await guard(client.request(request as never, PASS_THROUGH as never, options))
       }

@@ -2,7 +2,7 @@ import { TaplineError } from '../errors.ts'
 import type { ServerSpec } from '../types/index.ts'
 import { backoffDelay, Nap } from './backoff.ts'
 import { settledWithin } from './bounded.ts'
-import { type Connection, openConnection } from './connection.ts'
+import { closedAdvice, type Connection, openConnection } from './connection.ts'
 import { keepListening } from './listening.ts'
 import { REFUND_AFTER_MS, type SupervisorOptions } from './options.ts'
 import { sdkError } from './sdk-errors.ts'
@@ -193,10 +193,9 @@ export class Supervisor {
     await connection.close()
     const ending = report.ending ?? 'the connection was closed'
     const detail = report.lastStderr ? `${ending} (stderr: ${report.lastStderr})` : ending
-    return {
-      error: new TaplineError('CONNECTION_CLOSED', detail, { server: this.#server.name }),
-      opened: true,
-    }
+    const [server, advice] = [this.#server.name, closedAdvice(this.#server)]
+    const error = new TaplineError('CONNECTION_CLOSED', detail, { server, ...(advice ? { advice } : {}) })
+    return { error, opened: true }
   }
 
   async #open(): Promise<Connection> {

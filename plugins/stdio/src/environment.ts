@@ -33,17 +33,3 @@ export function serverEnvironment(
   for (const layer of layers) put(layer, () => true)
   return Object.fromEntries(entries.values())
 }
-
-const SECRET = /key|token|secret|pass|pwd|auth|cred|cookie|private|dsn/i
-/** What is shorter stands in too many words. */
-const SHORTEST = 8
-
-/** The values of an entry that its names give away as secret, longest first: none of them may be shown. */
-export function secretsOf(layers: readonly Environment[]): readonly string[] {
-  return layers
-    .flatMap((layer) => Object.entries(layer))
-    .flatMap(([name, value]) =>
-      value !== undefined && value.length >= SHORTEST && SECRET.test(name) ? [value] : [],
-    )
-    .toSorted((a, b) => b.length - a.length)
-}

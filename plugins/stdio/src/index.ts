@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Plugin } from '@tapline/core'
-import { secretsOf, serverEnvironment } from './environment.ts'
+import { serverEnvironment } from './environment.ts'
+import { secretsOf } from './masking.ts'
 import type { Settings } from './settings.ts'
 import { settingsOf } from './settings.ts'
 import { StdioTransport } from './transport.ts'
@@ -17,13 +18,12 @@ export const stdio = (options: Partial<Settings> = {}): Plugin => ({
     hooks.connect.tap({}, (request) => {
       const { transport: spec, cwd } = request
       if (spec.type !== 'stdio') return undefined
-      const layers = [spec.env, request.env]
       const launch = {
         command: spec.command,
         args: spec.args,
         cwd: resolve(cwd, spec.cwd ?? '.'),
-        env: serverEnvironment(host.env, spec.inheritEnv, layers),
-        secrets: secretsOf(layers),
+        env: serverEnvironment(host.env, spec.inheritEnv, [spec.env, request.env]),
+        secrets: secretsOf(host.env, spec.env, request.env),
       }
       const transport: StdioTransport = new StdioTransport(launch, request, settings, () =>
         running.delete(transport),

@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
+import { maskSecrets } from './masking.ts'
 
 const TAIL_BYTES = 8 * 1024
 const LINE_POINTS = 200
@@ -39,7 +40,7 @@ export class StderrTail {
     this.#raw = text.slice(-RAW_CHARS)
   }
 
-  /** Free of escape sequences, control and bidi characters. */
+  /** Free of escape sequences, control and bidi characters, and of what is or looks secret. */
   report(): StderrReport {
     return (this.#report ??= describe(this.#cut ? afterFirstBreak(this.#raw) : this.#raw, this.#secrets))
   }
@@ -48,7 +49,7 @@ export class StderrTail {
 function describe(raw: string, secrets: readonly string[]): StderrReport {
   // A bare CR starts a progress bar's next picture: for us the next line.
   const seen = raw.toWellFormed().replace(/\r\n?/g, '\n').replace(ESCAPES, '').replace(UNSEEN, '')
-  const clean = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), seen)
+  const clean = maskSecrets(seen, secrets)
   const tail = lastBytes(clean.replace(/\n{3,}/g, '\n\n').trim())
   if (tail === '') return {}
   const line = Array.from(tail.slice(tail.lastIndexOf('\n') + 1).trim())

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { secretsOf, serverEnvironment } from '../src/environment.ts'
+import { serverEnvironment } from '../src/environment.ts'
 
 const host = {
   PATH: '/bin',
@@ -58,10 +58,4 @@ test('Windows: names in any case, each once', () => {
     AppData: 'x',
     'ProgramFiles(x86)': 'p',
   })
-})
-
-test('the values that are secret by their names, longest first', () => {
-  const entry = { API_KEY: 'k-12345678', LOG_LEVEL: 'verbose-verbose', PIN_TOKEN: '1234' }
-  const tap = { DB_PASSWORD: 'p-1234567890', HOME: '/home/somebody' }
-  expect(secretsOf([entry, tap])).toEqual(['p-1234567890', 'k-12345678'])
 })

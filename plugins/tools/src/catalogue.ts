@@ -101,11 +101,9 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
       }
     }
     // Where a call goes is nothing that a plugin changes.
-    const { name, label, description, parameters, exposure } = sent
-    const shaped = isRecord(answer) ? answer : { hidden: NO_TOOL }
-    const tool: ToolSpec = { name, label, description, parameters, exposure, ...shaped, server, serverTool }
-    const reason = tool.hidden ?? refusal(tool, taken)
-    if (reason !== undefined) return { ...tool, hidden: reason }
+    const tool = { ...(isRecord(answer) ? answer : {}), server, serverTool } as unknown as ToolSpec
+    const reason = refusal(tool, taken)
+    if (reason !== undefined) return { ...sent, hidden: cleanLine(reason, LONGEST_REASON) }
     given.set(tool.name, owner)
     return tool
   }
@@ -161,13 +159,28 @@ function ownerOf(server: string, tool: string): string {
   return `${server}\0${tool}`
 }
 
-/** Why a tool that nobody has set aside cannot be offered all the same. */
+/** Why a tool is not offered: it was set aside, or cannot be offered all the same. */
 function refusal(tool: ToolSpec, taken: (name: string) => boolean): string | undefined {
-  const { name, label, description, parameters } = tool
+  const { name, label, description, parameters, hidden } = tool
+  if (hidden !== undefined) return typeof hidden === 'string' ? hidden : NO_TOOL
   if ([name, label, description].some((text) => typeof text !== 'string') || !isRecord(parameters))
     return NO_TOOL
+  if (!EXPOSURES.has(tool.exposure)) return NO_TOOL
+  if (!isJson(tool)) return 'it cannot be written as JSON'
   if (!TOOL_NAME.test(name)) return `no model accepts its name "${cleanLine(name, 100)}"`
   return taken(name) ? `another tool already has the name "${name}"` : undefined
+}
+
+const EXPOSURES: ReadonlySet<unknown> = new Set(['direct', 'deferred', 'codemode', 'hidden'])
+
+/** Whether everything of it that is registered can be written down. */
+function isJson({ parameters, outputSchema, annotations }: ToolSpec): boolean {
+  try {
+    JSON.stringify([parameters, outputSchema, annotations])
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Untrusted in every field: the taps make a tool of it. */

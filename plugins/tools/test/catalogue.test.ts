@@ -1,6 +1,6 @@
 import type { Plugin, ServerTool, Session } from '@tapline/core'
 import { describe, expect, it } from 'vitest'
-import { diffTools } from '../src/index.ts'
+import { createCatalogue, diffTools } from '../src/index.ts'
 import { namesOf, serverSpec, serverTool, testCatalogue } from './support.ts'
 
 const listing = (...tools: ServerTool[]) => ({ tools, problems: [] })
@@ -133,10 +133,6 @@ describe('other plugins', () => {
       (tool: object) => ({ ...tool, name: 'same' }),
       'another tool already has the name "same"',
     ],
-    ['no tool', () => [], 'something that is not a tool'],
-    ['no schema', (tool: object) => ({ ...tool, parameters: 7 }), 'something that is not a tool'],
-    ['no text', (tool: object) => ({ ...tool, description: 7 }), 'something that is not a tool'],
-    ['nothing but a reason', () => ({ hidden: 'never' }), 'never'],
   ])('that answer %s take only their tools down', async (_what, answer, reason) => {
     const other = plugin(({ hooks }) =>
       hooks.registerTool.tap({ stage: 'late' }, (tool) =>
@@ -149,6 +145,41 @@ describe('other plugins', () => {
     const { tools, setAside } = catalogue.list()
     expect(tools.map((tool) => tool.name)).toEqual(['mcp__docs__a'])
     expect(setAside[0]?.hidden).toContain(reason)
+  })
+
+  const cyclic: Record<string, unknown> = {}
+  cyclic.self = cyclic
+  const LIES: [string, (tool: object) => object][] = [
+    ['no tool', () => []],
+    ['no name', (tool) => ({ ...tool, name: undefined })],
+    ['no schema', (tool) => ({ ...tool, parameters: 7 })],
+    ['no text', (tool) => ({ ...tool, description: 7 })],
+    ['an unknown exposure', (tool) => ({ ...tool, exposure: 'loud' })],
+    ['a schema in a circle', (tool) => ({ ...tool, parameters: cyclic })],
+    ['a schema with a BigInt', (tool) => ({ ...tool, parameters: { maximum: 1n } })],
+  ]
+
+  it.each(LIES)('that answer %s are blamed, and the tool stays as it was', async (_what, answer) => {
+    const other = plugin(({ hooks }) =>
+      hooks.registerTool.tap({ stage: 'late' }, (tool) => answer(tool) as typeof tool),
+    )
+    const { catalogue, reports } = await testCatalogue({}, [other])
+    catalogue.setServers([serverSpec()])
+    catalogue.setTools('docs', listing(serverTool('a')))
+    expect(catalogue.list().tools.map((tool) => tool.name)).toEqual(['mcp__docs__a'])
+    expect(reports.map(({ code, place }) => [code, place.plugin])).toEqual([['TAP_FAILED', 'other']])
+  })
+
+  it.each(LIES)('that answer %s to an unguarded hook take only their tools down', (_what, answer) => {
+    const catalogue = createCatalogue({
+      registerTool: { call: (tool) => (tool.name === 'a' ? tool : (answer(tool) as typeof tool)) },
+    })
+    catalogue.setServers([serverSpec()])
+    catalogue.setTools('docs', listing(serverTool('a'), serverTool('b')))
+    const { tools, setAside } = catalogue.list()
+    expect(tools.map((tool) => tool.name)).toEqual(['a'])
+    expect(setAside[0]?.hidden).toMatch(/not a tool|cannot be written as JSON/)
+    expect(JSON.stringify(setAside)).toContain('"b"')
   })
 
   it('that guard tools and fail take the tool down, never let it through', async () => {

@@ -57,6 +57,8 @@ export async function main(args: readonly string[]): Promise<number> {
   if (name === undefined) return refuse(USAGE)
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command === undefined) return refuse(`tapline has no command "${name}".\n\n${USAGE}`)
+  if (values.approve && values['no-approve'])
+    return refuse('--approve and --no-approve contradict each other: give one of them.')
   const forSeconds = values.for === undefined ? undefined : Number(values.for)
   if (forSeconds !== undefined && !(forSeconds > 0))
     return refuse('--for takes a positive number of seconds.')

@@ -1,5 +1,6 @@
 import type { ConfigContext, ConfigState, HostPaths, Kernel } from '@tapline/core'
 import type { TrustStore } from '../state/trust.ts'
+import { soundState } from './sound.ts'
 
 /** What reading the configuration needs. */
 export interface ConfigurationOptions {
@@ -22,8 +23,7 @@ export async function readConfiguration(kernel: Kernel, options: ConfigurationOp
     trustOf: (path, directory, content) => trust.answer(path, directory, content),
     signal: AbortSignal.timeout(30_000),
   }
-  return (await kernel.hooks.config.promise(
-    { servers: [], diagnostics: [], questions: [] },
-    context,
-  )) as ConfigState
+  return soundState(
+    await kernel.hooks.config.promise({ servers: [], diagnostics: [], questions: [] }, context),
+  )
 }

@@ -16,6 +16,7 @@ import { isToolsListChanged } from '@tapline/triggers'
 import { builtInPlugins } from '../plugins/built-in.ts'
 import { loadNamedPlugins } from '../plugins/named.ts'
 import { readSettings } from '../settings/files.ts'
+import { strayPlugins, strayPushes } from '../settings/stray.ts'
 import { applySettings, type Settings } from '../settings/settings.ts'
 import { eraMemory } from '../state/eras.ts'
 import { readConfiguration } from './configuration.ts'
@@ -67,7 +68,13 @@ export async function createTapline(options: TaplineOptions): Promise<Tapline> {
   })
   for (const diagnostic of [...settings.diagnostics, ...named.diagnostics]) tell(diagnostic)
   const tapline = new RunningTapline(options, kernel, settings, diagnostics, tell, questions)
-  await tapline.reload()
+  for (const diagnostic of strayPlugins(settings, kernel.plugins)) tell(diagnostic)
+  try {
+    await tapline.reload()
+  } catch (thrown) {
+    await tapline.close()
+    throw thrown
+  }
   return tapline
 }
 
@@ -134,17 +141,21 @@ class RunningTapline implements Tapline {
   }
 
   reload(): Promise<void> {
-    this.#reloading = this.#reloading.then(() => this.#reload())
+    // One that failed is the business of who asked for it.
+    this.#reloading = this.#reloading.catch(() => undefined).then(() => this.#reload())
     return this.#reloading
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    await this.#reloading
-    this.pipeline.close()
-    this.catalogue.close()
-    await Promise.all(this.servers.map((server) => server.session.close()))
-    await this.kernel.dispose()
+    await this.#reloading.catch(() => undefined)
+    try {
+      this.pipeline.close()
+      this.catalogue.close()
+      await Promise.allSettled(this.servers.map((server) => server.session.close()))
+    } finally {
+      await this.kernel.dispose()
+    }
   }
 
   async #reload(): Promise<void> {
@@ -152,8 +163,8 @@ class RunningTapline implements Tapline {
     const state = await readConfiguration(this.kernel, this.#options)
     this.questions = [...this.#settingsQuestions, ...state.questions]
     this.autoEnableCodemode = state.autoEnableCodemode !== false
-    this.#current = state.diagnostics
-    for (const diagnostic of state.diagnostics) {
+    this.#current = [...state.diagnostics, ...strayPushes(this.settings, state, this.kernel.hasSink)]
+    for (const diagnostic of this.#current) {
       if (this.#told.has(diagnostic.message)) continue
       this.#told.add(diagnostic.message)
       this.#options.onDiagnostic(diagnostic)

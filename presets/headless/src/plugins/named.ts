@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
-import { dirname, isAbsolute, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { messageOf } from '@tapline/core'
 import type { Diagnostic } from '@tapline/core'
 import type { NamedPlugin } from '../settings/settings.ts'
 import { importFile, importPackage } from './native-import.ts'
+import { pluginFile } from './path.ts'
 
 /** Loads the plugins that settings files name: packages installed beside the file, or paths relative to it. */
 export async function loadNamedPlugins(
@@ -14,9 +15,9 @@ export async function loadNamedPlugins(
 ): Promise<{ readonly plugins: readonly unknown[]; readonly diagnostics: readonly Diagnostic[] }> {
   const plugins: unknown[] = []
   const diagnostics: Diagnostic[] = []
-  for (const { name, from } of named) {
+  for (const { name, from, approved } of named) {
     try {
-      plugins.push(...pluginsOf(await load(name, from, agentDir)))
+      plugins.push(...pluginsOf(await load(name, from, agentDir, approved)))
     } catch (thrown) {
       const reason = messageOf(thrown).split('\n')[0]!.replace(/\.?$/, '.')
       diagnostics.push({
@@ -29,11 +30,11 @@ export async function loadNamedPlugins(
   return { plugins, diagnostics }
 }
 
-async function load(name: string, from: string, agentDir: string): Promise<object> {
-  if (name.startsWith('.') || isAbsolute(name)) {
-    const path = resolve(dirname(from), name)
+async function load(name: string, from: string, agentDir: string, approved?: string): Promise<object> {
+  const path = pluginFile(name, from)
+  if (path !== undefined) {
     if (!existsSync(path)) throw new Error(`${path} does not exist`)
-    return importFile(path)
+    return importFile(path, approved)
   }
   // pi installs packages into <agent dir>/npm.
   const places = [from, resolve(agentDir, 'npm', 'package.json')]

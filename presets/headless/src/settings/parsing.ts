@@ -12,8 +12,11 @@ export class SettingsProblem extends Error {
   }
 }
 
-/** What a `tapline.*` file holds. cosmiconfig chooses the loader; TypeScript is left to Node, which strips the types. */
-export async function parseSettings(path: string, text: string): Promise<unknown> {
+/**
+ * What a `tapline.*` file holds. cosmiconfig chooses the loader; TypeScript is left to Node, which strips the types,
+ * and is run only as the text of the hash `approved`, where there is one.
+ */
+export async function parseSettings(path: string, text: string, approved?: string): Promise<unknown> {
   const { cosmiconfig, defaultLoaders } = await import('cosmiconfig')
   // What the person said yes to is what is read, whatever the file has become since.
   const said = text.replace(/^\uFEFF/, '')
@@ -25,7 +28,7 @@ export async function parseSettings(path: string, text: string): Promise<unknown
       '.json': () => parseJson(said),
       '.yaml': yaml,
       '.yml': yaml,
-      '.ts': async (file: string) => ((await importFile(file)) as { default?: unknown }).default,
+      '.ts': async (file: string) => ((await importFile(file, approved)) as { default?: unknown }).default,
     },
   })
   return ((await explorer.load(path)) as { config?: unknown } | null)?.config ?? {}

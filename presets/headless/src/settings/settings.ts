@@ -17,6 +17,8 @@ export interface SettingsFile {
 export interface NamedPlugin {
   readonly name: string
   readonly from: string
+  /** The hash of the file that somebody said yes to; nothing else is run. */
+  readonly approved?: string
 }
 
 /** All settings files together; the project's win over the user's. */
@@ -40,12 +42,23 @@ export const NO_SETTINGS: Settings = {
   diagnostics: [],
 }
 
-/** Adds a file to settings that were read before it. */
-export function mergeSettings(settings: Settings, path: string, file: SettingsFile): Settings {
+/** Adds a file to settings that were read before it. `approved` has the hashes of plugin files by their names. */
+export function mergeSettings(
+  settings: Settings,
+  path: string,
+  file: SettingsFile,
+  approved: ReadonlyMap<string, string> = new Map(),
+): Settings {
   const { naming = settings.naming, apply = settings.apply } = file
   const results = settings.results || file.results ? { ...settings.results, ...file.results } : undefined
   return {
-    plugins: [...settings.plugins, ...(file.plugins ?? []).map((name) => ({ name, from: path }))],
+    plugins: [
+      ...settings.plugins,
+      ...(file.plugins ?? []).map((name) => {
+        const hash = approved.get(name)
+        return { name, from: path, ...(hash === undefined ? {} : { approved: hash }) }
+      }),
+    ],
     disable: new Set([...settings.disable, ...(file.disable ?? [])]),
     options: mergeTables(settings.options, file.options),
     push: mergeTables(settings.push, file.push),
@@ -92,6 +105,6 @@ function over<T>(
 }
 
 /** Server names are equal when they differ in `-` and `_` alone. */
-function folded(name: string): string {
+export function folded(name: string): string {
   return name.replaceAll('-', '_')
 }

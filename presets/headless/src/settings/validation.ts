@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { cleanText } from '@tapline/core'
 import type { Diagnostic } from '@tapline/core'
 import { Ajv } from 'ajv'
 import leven from 'leven'
@@ -27,7 +28,7 @@ export function checkSettings(
     removeKey(file, error)
     return {
       severity: 'warning',
-      message: `${path}: unknown key "${key}" is ignored.${suggestion}`,
+      message: `${path}: unknown key "${cleanText(key, 200)}" is ignored.${suggestion}`,
       path,
     }
   })
@@ -53,7 +54,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function describe(error: ErrorObject): string {
   const { allowedValues } = error.params as { allowedValues?: unknown[] }
-  return `${dotted(error) || 'the file'} ${error.message ?? 'is wrong'}${allowedValues ? ` (${allowedValues.join(', ')})` : ''}`
+  return `${cleanText(dotted(error), 200) || 'the file'} ${error.message ?? 'is wrong'}${allowedValues ? ` (${allowedValues.join(', ')})` : ''}`
 }
 
 function strayKey(error: ErrorObject): { readonly key: string; readonly suggestion: string } {

@@ -179,7 +179,17 @@ describe('settings of a project', () => {
       ])
       expect(read.questions).toEqual(
         answer === undefined
-          ? [{ path, directory: place.paths.cwd, content: text, facts: [`runs the code in ${path}`] }]
+          ? [
+              {
+                path,
+                directory: place.paths.cwd,
+                content: text,
+                facts: [
+                  `runs the code in ${path}`,
+                  'what it imports is not checked again, nor are the plugins that it names',
+                ],
+              },
+            ]
           : [],
       )
     }
@@ -191,7 +201,9 @@ describe('settings of a project', () => {
     const place = createPlace()
     place.write('project/.pi/tapline.toml', '# hello\n\nplugins = ["evil"]\n')
     const { questions } = await readIn(place)
-    expect(questions.map(({ facts }) => facts)).toEqual([['plugins = ["evil"]']])
+    expect(questions.map(({ facts }) => facts)).toEqual([
+      ['runs the plugin package "evil"; the code of a package is not checked again'],
+    ])
   })
 
   it('are asked about with the content that is then used', async () => {

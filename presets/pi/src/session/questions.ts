@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
-import type { TrustQuestion } from '@tapline/core'
+import { cleanText, type TrustQuestion } from '@tapline/core'
 import { isBuiltInSilenced, jsonFile, setBuiltInSilenced, type TrustStore } from '@tapline/headless'
 
 /** Asks about project files that nobody was asked about. Answers the paths of those that may now be used. */
@@ -28,7 +28,7 @@ const LATER = 'Ask again next time'
 function questionText({ path, facts }: TrustQuestion): string {
   return [
     `Use the MCP configuration of this project?`,
-    path,
+    cleanText(path, 500),
     ...facts.map((fact) => `  ${fact}`),
     'The answer holds until the file changes.',
   ].join('\n')

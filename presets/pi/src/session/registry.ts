@@ -23,8 +23,13 @@ export interface Registry {
   definitions(): readonly CachedTool[]
 }
 
-/** A registry that starts with what the factory registered from the cache. */
-export function createRegistry(pi: ExtensionAPI, cachedNames: ReadonlySet<string>, call: Call): Registry {
+/** A registry that starts with what the factory registered from the cache; `refused` is told what pi did not take. */
+export function createRegistry(
+  pi: ExtensionAPI,
+  cachedNames: ReadonlySet<string>,
+  call: Call,
+  refused: (name: string, thrown: unknown) => void = () => undefined,
+): Registry {
   const registered = new Map<
     string,
     { readonly definition: CachedTool; readonly signature: string; readonly hidden: boolean }
@@ -36,10 +41,18 @@ export function createRegistry(pi: ExtensionAPI, cachedNames: ReadonlySet<string
   const others = new Map(pi.getAllTools().map(({ name, sourceInfo }) => [name, sourceInfo.source]))
   for (const name of cachedNames) others.delete(name)
 
-  const register = (definition: CachedTool, hidden: boolean): void => {
+  const register = (definition: CachedTool, signature: string, hidden: boolean): void => {
     const shown = hidden ? { ...definition, exposure: 'hidden' as const } : definition
     pi.registerTool({ ...shown, execute: (...args) => call(definition.name, ...args) })
-    registered.set(definition.name, { definition, signature: JSON.stringify(definition), hidden })
+    registered.set(definition.name, { definition, signature, hidden })
+  }
+  /** One bad tool never stops the rest. */
+  const attempt = (name: string, work: () => void): void => {
+    try {
+      work()
+    } catch (thrown) {
+      refused(name, thrown)
+    }
   }
   return {
     taken: (name) => others.has(name) && !registered.has(name),
@@ -48,23 +61,32 @@ export function createRegistry(pi: ExtensionAPI, cachedNames: ReadonlySet<string
     apply: (tools, instructionsOf) => {
       const kept = new Set<string>()
       for (const spec of tools) {
-        const definition = definitionOf(spec, instructionsOf(spec.server.name))
-        kept.add(definition.name)
-        const earlier = registered.get(definition.name)
-        if (!earlier || earlier.hidden || earlier.signature !== JSON.stringify(definition))
-          register(definition, false)
+        attempt(spec.name, () => {
+          const definition = definitionOf(spec, instructionsOf(spec.server.name))
+          const signature = JSON.stringify(definition)
+          kept.add(definition.name)
+          const earlier = registered.get(definition.name)
+          if (!earlier || earlier.hidden || earlier.signature !== signature)
+            register(definition, signature, false)
+        })
       }
-      for (const [name, { definition, hidden }] of registered)
-        if (!hidden && !kept.has(name)) register(definition, true)
+      for (const [name, { definition, signature, hidden }] of registered)
+        if (!hidden && !kept.has(name)) attempt(name, () => register(definition, signature, true))
     },
     definitions: () =>
       [...registered.values()].flatMap(({ definition, hidden }) => (hidden ? [] : [definition])),
   }
 }
 
+/** Whether a cache would have it registered before all others: their order is the same without one. */
+export function comesFromFactory({ name, server }: ToolSpec): boolean {
+  return name.startsWith('mcp__') && server.dialect === 'mcp.json' && server.source.scope === 'user'
+}
+
 function readCached(): readonly CachedTool[] {
   try {
-    return (JSON.parse(readFileSync(factoryCachePath(agentDirectory()), 'utf8')) as FactoryCache).tools
+    const { tools } = JSON.parse(readFileSync(factoryCachePath(agentDirectory()), 'utf8')) as FactoryCache
+    return Array.isArray(tools) ? tools : []
   } catch {
     return []
   }

@@ -100,6 +100,7 @@ class RunningSession implements PiSession {
     this.#toolbox = createToolbox({
       pi,
       agentDir: this.#paths.agentDir,
+      cwd: this.#paths.cwd,
       home: this.#paths.home,
       cachedNames,
       notices: this.#notices,

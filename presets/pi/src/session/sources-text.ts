@@ -17,7 +17,7 @@ function sourceLines(server: Server, number: number, tapline: Tapline, toolbox: 
   const { state, reason, attention, report } = session.status
   const book = tapline.pipeline.book(spec.name)
   const { received, delivered, redirected, deduped, collapsed, dropped, pending, handled } = book.counts
-  const lastEvent = book.lastEventAt === undefined ? 'never' : new Date(book.lastEventAt).toISOString()
+  const lastEvent = book.lastEventAt === undefined ? 'never' : timeText(book.lastEventAt)
   const shownState = spec.enabled ? state : 'disabled'
   const why = reason && state !== 'connected' ? ` (${cleanText(reason, 80)})` : ''
   const tools = toolbox.toolsOf(spec.name)
@@ -28,7 +28,7 @@ function sourceLines(server: Server, number: number, tapline: Tapline, toolbox: 
   ]
   for (const { ts, method, summary, state, sink, reason } of book.recent.slice(-SHOWN_EVENTS)) {
     const end = [state, sink === undefined ? '' : `to ${sink}`, reason === undefined ? '' : `(${reason})`]
-    lines.push(`      ${new Date(ts).toISOString()} ${summary || method}: ${end.filter(Boolean).join(' ')}`)
+    lines.push(`      ${timeText(ts)} ${summary || method}: ${end.filter(Boolean).join(' ')}`)
   }
   if (report.pushStream === 'none')
     lines.push('      no server-push stream: tools work, notifications do not arrive')
@@ -41,4 +41,10 @@ function injection(policy: string | undefined): string {
   if (policy === 'run') return ' [inject_and_run]'
   if (policy === 'summary') return ' [inject_summary]'
   return policy === undefined ? '' : ` [${policy}]`
+}
+
+/** A plugin may say that something arrived at no point in time. */
+function timeText(time: number): string {
+  const date = new Date(time)
+  return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString()
 }

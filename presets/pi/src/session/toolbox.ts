@@ -1,16 +1,15 @@
 import type { ExtensionAPI, ToolDefinition } from '@earendil-works/pi-coding-agent'
-import { cleanText, isTaplineError, type Progress, type ToolSpec } from '@tapline/core'
+import { cleanText, isTaplineError, messageOf, type Progress, type ToolSpec } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
 import { saveOutput, toModelResult, toolName } from '@tapline/tools'
 import type { Notices } from './notices.ts'
 import { exposuresOf } from './reach.ts'
-import { createRegistry, type Registry } from './registry.ts'
+import { comesFromFactory, createRegistry, type Registry } from './registry.ts'
 import { type ToolMemory, toolMemory } from './tool-memory.ts'
 
 /** Direct tools that nobody knows yet are waited for this long, counted from the session's start. */
 const LONGEST_WAIT_MS = 10_000
 const GATHER_MS = 50
-
 type ToolCall = Parameters<ToolDefinition['execute']>
 type JsonContent = NonNullable<Awaited<ReturnType<ToolDefinition['execute']>>['structuredContent']>
 
@@ -40,6 +39,7 @@ export interface Toolbox {
 export interface ToolboxOptions {
   readonly pi: ExtensionAPI
   readonly agentDir: string
+  readonly cwd: string
   readonly home: string
   /** Registered in the extension's factory. */
   readonly cachedNames: ReadonlySet<string>
@@ -68,8 +68,11 @@ class SessionToolbox implements Toolbox {
 
   constructor(options: ToolboxOptions) {
     this.#options = options
-    this.#registry = createRegistry(options.pi, options.cachedNames, (name, ...call) =>
-      this.call(name, ...call),
+    this.#registry = createRegistry(
+      options.pi,
+      options.cachedNames,
+      (name, ...call) => this.call(name, ...call),
+      (name, thrown) => this.#sayFailed(`tool "${cleanText(name, 100)}" was not registered`, thrown),
     )
   }
 
@@ -79,7 +82,7 @@ class SessionToolbox implements Toolbox {
 
   use(tapline: Tapline): void {
     this.#tapline = tapline
-    this.#memory = toolMemory(this.#options.agentDir, tapline)
+    this.#memory = toolMemory(this.#options.agentDir, tapline, this.#options.cwd)
     for (const { spec } of tapline.servers) {
       const listing = spec.enabled ? this.#memory.listingOf(spec) : undefined
       if (listing) tapline.catalogue.setTools(spec.name, listing)
@@ -101,6 +104,15 @@ class SessionToolbox implements Toolbox {
   applyNow(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    // Called by timers: whatever escaped from here would end pi.
+    try {
+      this.#apply()
+    } catch (thrown) {
+      this.#sayFailed('MCP tools could not be registered', thrown)
+    }
+  }
+
+  #apply(): void {
     const tapline = this.#tapline
     if (!tapline || this.#closed) return
     if (this.#applied && this.#directKnown && tapline.settings.apply === 'next-session')
@@ -187,6 +199,11 @@ class SessionToolbox implements Toolbox {
     this.#options.notices.say({ severity: 'warning', message })
   }
 
+  #sayFailed(what: string, thrown: unknown): void {
+    const message = `${what}: ${cleanText(messageOf(thrown), 200)}`
+    this.#options.notices.say({ severity: 'warning', message })
+  }
+
   #settle(tapline: Tapline): void {
     if (this.#directKnown) this.#memory?.remember(this.#registry.definitions())
     for (const server of tapline.servers) {
@@ -219,11 +236,6 @@ class SessionToolbox implements Toolbox {
 /** A result came as JSON, which its type does not say. */
 function jsonOf(full: unknown): JsonContent {
   return full as JsonContent
-}
-
-/** Whether a cache would have it registered before all others: their order is the same without one. */
-function comesFromFactory({ name, server }: ToolSpec): boolean {
-  return name.startsWith('mcp__') && server.dialect === 'mcp.json' && server.source.scope === 'user'
 }
 
 function progressText({ progress, total, message }: Progress): string {

@@ -1,0 +1,61 @@
+import { cleanText, type ConfigState, type Diagnostic } from '@tapline/core'
+import { builtInPlugins } from '../plugins/built-in.ts'
+import { folded, type Settings } from './settings.ts'
+import { didYouMean, quoted } from './words.ts'
+
+const POLICIES = ['ignore', 'log', 'inbox', 'summary', 'run', 'rules']
+
+/** Names in `disable` and `options` that no plugin has. */
+export function strayPlugins(settings: Settings, loaded: readonly string[]): readonly Diagnostic[] {
+  const known = [...new Set([...builtInPlugins().map(({ name }) => name), ...loaded])]
+  const stray = (names: Iterable<string>, where: string): Diagnostic[] =>
+    Array.from(names)
+      .filter((name) => !known.includes(name))
+      .map((name) =>
+        warning(`"${where}" of tapline.*: no plugin is named ${shown(name)}.${didYouMean(name, known)}`),
+      )
+  return [...stray(settings.disable, 'disable'), ...stray(Object.keys(settings.options), 'options')]
+}
+
+/** Push tables of servers that there are not, and policies that nothing fulfils. */
+export function strayPushes(
+  settings: Settings,
+  { servers, diagnostics, questions }: ConfigState,
+  hasSink: (name: string) => boolean,
+): readonly Diagnostic[] {
+  // A server whose entry is wrong has been named already, and one may be in a file that waits for its yes.
+  const names = [...servers.map(({ name }) => name), ...diagnostics.flatMap(({ server }) => server ?? [])]
+  const found = new Set(names.map(folded))
+  const isThere = (name: string): boolean => name === '*' || found.has(folded(name)) || questions.length > 0
+  const strayServers = Object.keys(settings.push)
+    .filter((name) => !isThere(name))
+    .map((name) =>
+      warning(
+        `"push" of tapline.*: no server is named ${shown(name)}; its policies do nothing.${didYouMean(name, names)}`,
+      ),
+    )
+  const strayPolicies = (table: Readonly<Record<string, string>>, whose: string, server?: string) =>
+    Object.entries(table)
+      .filter(([, policy]) => !POLICIES.includes(policy) && !hasSink(policy))
+      .map(([method, policy]) =>
+        warning(
+          `${whose}: ${shown(method)} has the policy ${shown(policy)}, which is not built in and no plugin provides.${didYouMean(policy, POLICIES)}`,
+          server,
+        ),
+      )
+  return [
+    ...strayServers,
+    ...Object.entries(settings.push).flatMap(([name, table]) =>
+      strayPolicies(table, `"push" of tapline.*, ${shown(name)}`),
+    ),
+    ...servers.flatMap(({ name, push }) => strayPolicies(push, `server ${shown(name)}`, name)),
+  ]
+}
+
+function shown(name: string): string {
+  return quoted(cleanText(name, 100))
+}
+
+function warning(message: string, server?: string): Diagnostic {
+  return { severity: 'warning', message, ...(server === undefined ? {} : { server }) }
+}
