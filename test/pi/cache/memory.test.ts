@@ -13,6 +13,9 @@ interface Given {
   readonly listed?: boolean
 }
 
+/** Where a session in the scratch directory keeps things. */
+const placeOf = ({ agent, project }: Scratch) => ({ agentDir: agent, cwd: project })
+
 const USER = { scope: 'user', path: '/agent/mcp.json' } as const
 
 /** A Tapline with these servers; all that the memory looks at. */
@@ -41,7 +44,7 @@ async function session(
   servers: Readonly<Record<string, Given>>,
   cwd = project,
 ): Promise<(FactoryCache & { instructions: Record<string, string> }) | undefined> {
-  const memory = toolMemory(agent, taplineOf(servers), cwd)
+  const memory = toolMemory({ agentDir: agent, cwd }, taplineOf(servers))
   memory.remember([])
   await memory.close()
   const file = factoryCachePath(agent)
@@ -99,13 +102,13 @@ describe('the instructions of a server', () => {
   it('are what it said last, until it has connected', async () => {
     await using scratch = createScratch()
     await session(scratch, { a: said })
-    const of = (given: Given) => toolMemory(scratch.agent, taplineOf({ a: given })).instructionsOf('a')
+    const of = (given: Given) => toolMemory(placeOf(scratch), taplineOf({ a: given })).instructionsOf('a')
     expect(of(early)).toBe('Only for this user.')
     expect(of({})).toBeUndefined()
     expect(of({ ...early, spec: { source: { scope: 'project' } } })).toBeUndefined()
     expect(of({ ...early, spec: { source: { override: '/p/.pi/mcp.json' } } })).toBeUndefined()
     expect(of({ ...early, spec: { dialect: 'mcp.toml' } })).toBeUndefined()
-    expect(toolMemory(scratch.agent, taplineOf({})).instructionsOf('a')).toBeUndefined()
+    expect(toolMemory(placeOf(scratch), taplineOf({})).instructionsOf('a')).toBeUndefined()
   })
 
   it('stay what it said in this session when it drops out', async () => {
@@ -114,7 +117,7 @@ describe('the instructions of a server', () => {
     const status: { state: SessionStatus['state'] } = { state: 'connecting' }
     const tapline = taplineOf({ a: { listed: false } })
     Object.assign(tapline.servers[0]!.session, { status })
-    const memory = toolMemory(scratch.agent, tapline)
+    const memory = toolMemory(placeOf(scratch), tapline)
     expect(memory.instructionsOf('a')).toBe('Only for this user.')
     status.state = 'connected'
     expect(memory.instructionsOf('a')).toBeUndefined()

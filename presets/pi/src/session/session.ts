@@ -99,9 +99,7 @@ class RunningSession implements PiSession {
     this.#events = createEvents(pi)
     this.#toolbox = createToolbox({
       pi,
-      agentDir: this.#paths.agentDir,
-      cwd: this.#paths.cwd,
-      home: this.#paths.home,
+      paths: this.#paths,
       cachedNames,
       notices: this.#notices,
       onApplied: (server, tools) => this.#events.server(server, tools),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { ServerSpec } from '@tapline/core'
+import type { HostPaths, ServerSpec } from '@tapline/core'
 import { builtInPlugins, type Server, SETTINGS_FILES, type Tapline, writeAtomically } from '@tapline/headless'
 import { cacheableTools, fingerprint, toolCache, type ToolListing } from '@tapline/tools'
 import { type CachedTool, type FactoryCache, factoryCachePath, factoryFingerprint } from '../cached-tools.ts'
@@ -21,7 +21,10 @@ export interface ToolMemory {
 }
 
 /** The memory in `<agent dir>/tapline`: every server's tools, and apart those that the factory may register. */
-export function toolMemory(agentDir: string, tapline: Tapline, cwd: string): ToolMemory {
+export function toolMemory(
+  { agentDir, cwd }: Pick<HostPaths, 'agentDir' | 'cwd'>,
+  tapline: Tapline,
+): ToolMemory {
   const cache = toolCache(join(agentDir, 'tapline', 'tools.json'))
   const keyOf = (spec: ServerSpec): string =>
     fingerprint(JSON.stringify(spec), tapline.kernel.plugins, [versionOfThis()])

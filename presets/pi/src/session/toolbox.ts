@@ -1,5 +1,12 @@
 import type { ExtensionAPI, ToolDefinition } from '@earendil-works/pi-coding-agent'
-import { cleanText, isTaplineError, messageOf, type Progress, type ToolSpec } from '@tapline/core'
+import {
+  cleanText,
+  type HostPaths,
+  isTaplineError,
+  messageOf,
+  type Progress,
+  type ToolSpec,
+} from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
 import { saveOutput, toModelResult, toolName } from '@tapline/tools'
 import type { Notices } from './notices.ts'
@@ -38,9 +45,7 @@ export interface Toolbox {
 /** What {@link createToolbox} takes. */
 export interface ToolboxOptions {
   readonly pi: ExtensionAPI
-  readonly agentDir: string
-  readonly cwd: string
-  readonly home: string
+  readonly paths: HostPaths
   /** Registered in the extension's factory. */
   readonly cachedNames: ReadonlySet<string>
   readonly notices: Notices
@@ -82,7 +87,7 @@ class SessionToolbox implements Toolbox {
 
   use(tapline: Tapline): void {
     this.#tapline = tapline
-    this.#memory = toolMemory(this.#options.agentDir, tapline, this.#options.cwd)
+    this.#memory = toolMemory(this.#options.paths, tapline)
     for (const { spec } of tapline.servers) {
       const listing = spec.enabled ? this.#memory.listingOf(spec) : undefined
       if (listing) tapline.catalogue.setTools(spec.name, listing)
@@ -162,7 +167,7 @@ class SessionToolbox implements Toolbox {
         details: more,
         full,
       } = await toModelResult(result, spec, {
-        saveFile: saveOutput(spec.server.results.overflow, { home: this.#options.home }),
+        saveFile: saveOutput(spec.server.results.overflow, { home: this.#options.paths.home }),
       })
       return {
         content: [...content],

@@ -50,8 +50,7 @@ it('lets nothing escape from the toolbox, and says it once', () => {
   const said: string[] = []
   const toolbox = createToolbox({
     pi: fakePi([]),
-    agentDir: '/nowhere',
-    home: '/nowhere',
+    paths: { agentDir: '/nowhere', home: '/nowhere', cwd: '/nowhere', loopsDir: '/nowhere/loops' },
     cachedNames: new Set(),
     notices: { say: ({ message }) => said.push(message), close: () => undefined },
     onApplied: () => undefined,
