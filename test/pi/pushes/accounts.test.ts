@@ -124,8 +124,8 @@ describe('the books of pushes in the real pi', () => {
       'notifications/demo/shown',
       'notifications/demo/event',
     ])
-    expect(await noticed(pi, /^server.*pager/)).toBe(
-      `server "web": no plugin provides the sink "pager"; its pushes are dropped.`,
+    expect(await noticed(pi, /"pager"/)).toBe(
+      '"push" of tapline.*, "web": "notifications/demo/lost*" has the policy "pager", which is not built in and no plugin provides.',
     )
     expect(said(pi)).toHaveLength(1)
   })

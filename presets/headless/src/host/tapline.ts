@@ -16,7 +16,7 @@ import { isToolsListChanged } from '@tapline/triggers'
 import { builtInPlugins } from '../plugins/built-in.ts'
 import { loadNamedPlugins } from '../plugins/named.ts'
 import { readSettings } from '../settings/files.ts'
-import { strayPlugins, strayPushes } from '../settings/stray.ts'
+import { isKnownPolicy, strayPlugins, strayPushes } from '../settings/stray.ts'
 import { applySettings, type Settings } from '../settings/settings.ts'
 import { eraMemory } from '../state/eras.ts'
 import { readConfiguration } from './configuration.ts'
@@ -118,12 +118,12 @@ class RunningTapline implements Tapline {
       kernel,
       watchOnly: options.pushes === 'watch',
       policyFor: (server, method) => policyFor(this.server(server)?.spec.push ?? {}, method, kernel.hasSink),
-      onMissingSink: (policy, server) =>
-        tell({
-          severity: 'warning',
-          message: `server "${server}": no plugin provides the sink "${policy}"; its pushes are dropped.`,
-          server,
-        }),
+      onMissingSink: (policy, server) => {
+        // Of any other policy the configuration has been told already.
+        if (!isKnownPolicy(policy)) return
+        const message = `server "${server}": no plugin provides the sink "${policy}"; its pushes are dropped.`
+        tell({ severity: 'warning', message, server })
+      },
     })
   }
 

@@ -5,6 +5,11 @@ import { didYouMean, quoted } from './words.ts'
 
 const POLICIES = ['ignore', 'log', 'inbox', 'summary', 'run', 'rules']
 
+/** Whether Tapline itself knows the policy, with or without a plugin that fulfils it. */
+export function isKnownPolicy(policy: string): boolean {
+  return POLICIES.includes(policy)
+}
+
 /** Names in `disable` and `options` that no plugin has. */
 export function strayPlugins(settings: Settings, loaded: readonly string[]): readonly Diagnostic[] {
   const known = [...new Set([...builtInPlugins().map(({ name }) => name), ...loaded])]
@@ -36,7 +41,7 @@ export function strayPushes(
     )
   const strayPolicies = (table: Readonly<Record<string, string>>, whose: string, server?: string) =>
     Object.entries(table)
-      .filter(([, policy]) => !POLICIES.includes(policy) && !hasSink(policy))
+      .filter(([, policy]) => !isKnownPolicy(policy) && !hasSink(policy))
       .map(([method, policy]) =>
         warning(
           `${whose}: ${shown(method)} has the policy ${shown(policy)}, which is not built in and no plugin provides.${didYouMean(policy, POLICIES)}`,

@@ -1,14 +1,8 @@
 import type { ExtensionAPI, ToolDefinition } from '@earendil-works/pi-coding-agent'
-import {
-  cleanText,
-  type HostPaths,
-  isTaplineError,
-  messageOf,
-  type Progress,
-  type ToolSpec,
-} from '@tapline/core'
+import { cleanText, type HostPaths, messageOf, type ToolSpec } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
-import { saveOutput, toModelResult, toolName } from '@tapline/tools'
+import { toolName } from '@tapline/tools'
+import { callServer } from './calls.ts'
 import type { Notices } from './notices.ts'
 import { exposuresOf } from './reach.ts'
 import { comesFromFactory, createRegistry, type Registry } from './registry.ts'
@@ -18,7 +12,6 @@ import { type ToolMemory, toolMemory } from './tool-memory.ts'
 const LONGEST_WAIT_MS = 10_000
 const GATHER_MS = 50
 type ToolCall = Parameters<ToolDefinition['execute']>
-type JsonContent = NonNullable<Awaited<ReturnType<ToolDefinition['execute']>>['structuredContent']>
 
 /** The tools of one pi session: when they are registered, and what their calls do. */
 export interface Toolbox {
@@ -149,37 +142,7 @@ class SessionToolbox implements Toolbox {
     const spec = this.#specs.get(name)
     const server = spec ? this.#tapline?.server(spec.server.name) : undefined
     if (!spec || !server?.spec.enabled) throw new Error(`MCP tool "${name}" is no longer available.`)
-    const details = { server: spec.server.name, tool: spec.serverTool.name }
-    try {
-      const result = await server.session.callTool(
-        spec.serverTool.name,
-        (params ?? {}) as Record<string, unknown>,
-        {
-          tool: spec.serverTool,
-          ...(signal ? { signal } : {}),
-          onProgress: (progress) =>
-            onUpdate?.({ content: [{ type: 'text', text: progressText(progress) }], details }),
-        },
-      )
-      const {
-        content,
-        isError,
-        details: more,
-        full,
-      } = await toModelResult(result, spec, {
-        saveFile: saveOutput(spec.server.results.overflow, { home: this.#options.paths.home }),
-      })
-      return {
-        content: [...content],
-        details: { ...details, ...more },
-        structuredContent: jsonOf(full),
-        ...(isError ? { isError: true } : {}),
-      }
-    } catch (thrown) {
-      if (isTaplineError(thrown) && thrown.code === 'CANCELLED')
-        throw new Error('cancelled', { cause: thrown })
-      throw thrown
-    }
+    return callServer(server, spec, this.#options.paths.home, params, signal, onUpdate)
   }
 
   taken(name: string): boolean {
@@ -236,15 +199,6 @@ class SessionToolbox implements Toolbox {
     this.#waiting = undefined
     this.applyNow()
   }
-}
-
-/** A result came as JSON, which its type does not say. */
-function jsonOf(full: unknown): JsonContent {
-  return full as JsonContent
-}
-
-function progressText({ progress, total, message }: Progress): string {
-  return message ?? `Progress ${progress}${total === undefined ? '' : `/${total}`}`
 }
 
 function aborted(signal: AbortSignal | undefined): Promise<void> {
