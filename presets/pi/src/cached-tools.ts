@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { ToolDefinition } from '@earendil-works/pi-coding-agent'
@@ -53,12 +53,46 @@ export function factoryCachePath(agentDir: string): string {
   return join(agentDir, 'tapline', 'factory-tools.json')
 }
 
-/** Configuration bytes and versions: tools of a cache with another fingerprint are not registered early. */
+/**
+ * Configuration bytes, versions and what other extensions there are: tools of a cache with another
+ * fingerprint are not registered early. An extension that was not there when the cache was written may
+ * have one of its names, and two extensions with one name keep pi from starting.
+ */
 export function factoryFingerprint(agentDir: string): string {
   const hash = createHash('sha256')
   hash.update(readOr(new URL('../package.json', import.meta.url), ''))
   for (const name of FILES) hash.update(`\0${name}\0${readOr(join(agentDir, name), '')}`)
+  hash.update(`\0${JSON.stringify(process.argv.flatMap(extensionNamed))}`)
+  for (const directory of [agentDir, join(process.cwd(), '.pi')]) hash.update(`\0${extensionsIn(directory)}`)
   return hash.digest('hex')
+}
+
+/** The value of `-e` and `--extension`, pi's flags for one more extension. */
+function extensionNamed(arg: string, index: number, argv: readonly string[]): readonly string[] {
+  if (arg === '-e' || arg === '--extension') return [argv[index + 1] ?? '']
+  return arg.startsWith('--extension=') ? [arg] : []
+}
+
+/** The extensions that pi finds from this directory: named in its settings, or lying in its folder. */
+function extensionsIn(directory: string): string {
+  let named: unknown
+  try {
+    const { packages, extensions } = JSON.parse(readOr(join(directory, 'settings.json'), '{}')) as Record<
+      string,
+      unknown
+    >
+    named = [packages, extensions]
+  } catch {
+    named = 'unreadable'
+  }
+  const folder = join(directory, 'extensions')
+  let lying: readonly string[] = []
+  try {
+    lying = readdirSync(folder).map((name) => `${name} ${statSync(join(folder, name)).mtimeMs}`)
+  } catch {
+    // Most have none.
+  }
+  return JSON.stringify([named, lying])
 }
 
 /** The tools of the cache, when it is about the configuration as it is now. */

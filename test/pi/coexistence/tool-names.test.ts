@@ -32,7 +32,7 @@ describe('an extension with a tool of the same name', () => {
     expect(said(pi)).toHaveLength(1)
   })
 
-  it('keeps it beside a server of mcp.json that the cache knows, from the second start at the latest', async () => {
+  it('keeps it beside a server of mcp.json that the cache knows, from the first start on', async () => {
     await using stage = await createStage()
     stage.json({ good: { ...misbehaving(), exposure: 'direct' } })
     const filling = await stage.start()
@@ -43,9 +43,8 @@ describe('an extension with a tool of the same name', () => {
       [TAPLINE, extension],
       [extension, TAPLINE],
     ]) {
-      const start = () => stage.start({ extensions })
-      // pi itself refuses two extensions with one tool name; the next start must not meet it again.
-      const pi = await start().catch(start)
+      // pi refuses two extensions with one tool name: with a new extension, nothing comes from the cache.
+      const pi = await stage.start({ extensions })
       expect(await connected(pi, 'good')).toMatch(/good: connected · 14 tools/)
       const request = await callTool(stage, pi, 'mcp__good__echo')
       expect(toolAnswer(request)).toBe('theirs')
@@ -54,6 +53,10 @@ describe('an extension with a tool of the same name', () => {
       expect(await noticed(pi, /another extension/)).toContain(`is called "${ours}"`)
       expect(said(pi)).toHaveLength(1)
       await pi.close()
+      // The cache that this session wrote knows the other's name.
+      const again = await stage.start({ extensions })
+      expect(toolAnswer(await callTool(stage, again, 'mcp__good__echo'))).toBe('theirs')
+      await again.close()
     }
   })
 })
