@@ -22,6 +22,8 @@ export const ERROR_CODES = {
   REQUEST_TIMEOUT: 'Raise the timeout of the server entry, or look at the server’s own log.',
   CANCELLED: 'The call was cancelled.',
   PROTOCOL: 'The server refused the request: look at its message.',
+  SUBSCRIPTION_REFUSED:
+    'Look at the "subscribe" of the server entry; it is asked for again on the next connection.',
   LIMIT_EXCEEDED: 'Raise the limit in the server entry if the size is expected.',
   CONFIG_INVALID: 'Fix the file and reload.',
   STATE_UNREADABLE: 'The file was set aside; look at it and restore what you need.',

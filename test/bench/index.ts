@@ -4,6 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { claims } from './claims.ts'
+import { inboxListing } from './inbox.ts'
 import { insidePi } from './inside-pi.ts'
 import { listChanges } from './list-changes.ts'
 import { describeMachine } from './machine.ts'
@@ -61,6 +63,8 @@ const result = {
     ...(wanted('calls') ? (progress('calls…'), await compare('calls', CALLS, rounds)) : []),
     ...(wanted('frame') ? (progress('frame…'), await compare('frame', FRAME, rounds)) : []),
   ],
+  ...(wanted('claims') ? (progress('claims…'), { claims: await claims(rounds) }) : {}),
+  ...(wanted('inbox') ? (progress('inbox…'), { inbox: await inboxListing(rounds) }) : {}),
   ...(wanted('lists') ? (progress('list changes…'), { listChanges: await listChanges() }) : {}),
   ...(wanted('pi') ? (progress('inside pi…'), { insidePi: await insidePi(rounds) }) : {}),
 }

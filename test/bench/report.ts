@@ -1,3 +1,5 @@
+import type { Claims } from './claims.ts'
+import type { InboxListing } from './inbox.ts'
 import type { InsidePi } from './inside-pi.ts'
 import type { ListChanges } from './list-changes.ts'
 import type { Machine } from './machine.ts'
@@ -8,6 +10,8 @@ export interface BenchResult {
   readonly machine: Machine
   readonly rounds: number
   readonly ratios: readonly Ratio[]
+  readonly claims?: Claims
+  readonly inbox?: InboxListing
   readonly listChanges?: ListChanges
   readonly insidePi?: readonly InsidePi[]
 }
@@ -15,7 +19,7 @@ export interface BenchResult {
 const PEERS: Readonly<Record<string, string>> = { raw: 'raw loop', piMcp: 'pi-mcp 1.6.0', sdk: 'bare SDK' }
 
 /** The result as a page. */
-export function report({ machine, rounds, ratios, listChanges, insidePi }: BenchResult): string {
+export function report({ machine, rounds, ratios, claims, inbox, listChanges, insidePi }: BenchResult): string {
   const lines = [
     '# Bench',
     '',
@@ -34,6 +38,20 @@ export function report({ machine, rounds, ratios, listChanges, insidePi }: Bench
     ),
     '',
   ]
+  if (claims) {
+    const { processes, claimsEach, keys, wrong, perSecond, firstUs, duplicateUs } = claims
+    lines.push(
+      `${processes} processes × ${claimsEach.toLocaleString('en')} claims on ${keys.toLocaleString('en')} keys in the machine-wide window: ${Math.round(perSecond).toLocaleString('en')} claims a second in all (asked for: at least 5,000), ${wrong} keys not first exactly once. A first claim of one process alone takes ${firstUs.toFixed(0)} µs, a duplicate from memory ${duplicateUs.toFixed(1)} µs (asked for: under 20).`,
+      '',
+    )
+  }
+  if (inbox) {
+    const { entries, readMs, againMs, addMs } = inbox
+    lines.push(
+      `An inbox of ${entries.toLocaleString('en')} findings: listing a project of it takes ${readMs.toFixed(0)} ms when it has to be read (asked for: under 50), ${againMs.toFixed(1)} ms when it has not changed; adding one ${addMs.toFixed(0)} ms.`,
+      '',
+    )
+  }
   if (listChanges)
     lines.push(
       `${listChanges.changes} list changes in a burst: ${listChanges.refetches} refetches (asked for: at most 2).`,

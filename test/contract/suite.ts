@@ -10,6 +10,7 @@ import { modernRows } from './rows/modern.ts'
 import { notificationRows } from './rows/notifications.ts'
 import { progressRows } from './rows/progress.ts'
 import { reconnectRows } from './rows/reconnects.ts'
+import { subscriptionRows } from './rows/subscriptions.ts'
 
 /** An SDK under the session. */
 export interface Subject {
@@ -33,6 +34,7 @@ export function sessionContract({ name, load, modern }: Subject): void {
     failureRows(load)
     reconnectRows(load)
     lossRows(load)
+    subscriptionRows(load)
     if (!modern) return
     eraRows(load)
     modernRows(load)

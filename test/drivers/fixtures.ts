@@ -15,6 +15,7 @@ export const servers = {
   httpMisbehaving: fixture('http-misbehaving'),
   modern: fixture('modern'),
   v1: fixture('v1'),
+  storm: fixture('storm'),
   websocket: fixture('websocket'),
   notify: fileURLToPath(new URL('../../examples/mcp-notify-server.mjs', import.meta.url)),
   everything: binary('@modelcontextprotocol/server-everything'),

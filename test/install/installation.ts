@@ -80,7 +80,21 @@ export async function expectService({ model }: Home, pi: Pi): Promise<void> {
     () => `three pushes; there are ${shown().join('\n')}`,
   )
   expect(shown().map((text) => /demo beat (\d)/.exec(text)?.[1])).toEqual(['1', '2', '3'])
+  await expectSubAgent(model, pi)
   expect(pi.stderr).toBe('')
+}
+
+/** A rule is checked by a sub-agent, which pi's own modules run, wherever Tapline lies. */
+async function expectSubAgent(model: FakeModel, pi: Pi): Promise<void> {
+  pi.answer(() => true)
+  await pi.command('/new-trigger when the moon is full, then say so')
+  model.script([{ toolCalls: [{ name: 'report_matches', args: { matches: [] } }] }, { text: 'it is not' }])
+  await pi.command('/triggers run 1')
+  const told = (): boolean => pi.notices().some((notice) => /did not hold .*\nit is not$/.test(notice))
+  await waitUntil(told, 20_000, () => `what came of the check: ${pi.notices().join('\n')}`)
+  const names = toolNames(model.requests().at(-1)!)
+  expect(names).toEqual(expect.arrayContaining(['read', 'report_matches', 'mcp__everything__echo']))
+  expect(names).not.toContain('bash')
 }
 
 /** Waits until `/mcp` prints a line for each of these. */

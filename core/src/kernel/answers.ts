@@ -58,10 +58,12 @@ export function acceptsDedup(answer: object): true | string {
       return (isOptional(verdict.done) && isOptional(verdict.failed)) || '"done" or "failed" is no function'
     case 'duplicate':
       return typeof verdict.of === 'string' || 'its "of" is no text'
+    case 'drop':
+      return typeof verdict.reason === 'string' || 'its "reason" is no text'
     case 'later':
       return Number.isFinite(verdict.until) || 'its "until" is no point in time'
     default:
-      return 'its "verdict" is not first, duplicate or later'
+      return 'its "verdict" is not first, duplicate, drop or later'
   }
 }
 

@@ -1,13 +1,17 @@
-import type { DeliverContext } from '../types/index.ts'
+import type { DeliverContext, Overflow } from '../types/index.ts'
 
 /** What one sink is told of one trigger. The signal is made only for a sink that looks at it. */
 export class Delivery implements DeliverContext {
   readonly policy: string
+  readonly reason?: string
+  readonly overflow?: Overflow
   #controller: AbortController | undefined
   #over = false
 
-  constructor(policy: string) {
+  constructor(policy: string, reason?: string, overflow?: Overflow) {
     this.policy = policy
+    if (reason !== undefined) this.reason = reason
+    if (overflow !== undefined) this.overflow = overflow
   }
 
   get signal(): AbortSignal {

@@ -1,4 +1,5 @@
+export { isLimit } from './limit.ts'
 export type { ServerBook } from './book.ts'
 export type { Pipeline, PipelineOptions } from './options.ts'
 export { createPipeline } from './pipeline.ts'
-export { BUILT_IN_POLICIES, matchesPattern, policyFor } from './policies.ts'
+export { BUILT_IN_POLICIES, matchesPattern, policyFor, ruleOf } from './policies.ts'

@@ -7,10 +7,13 @@ import type {
   Trigger,
   TriggerEvent,
   TriggerState,
+  PushRule,
 } from '../types/index.ts'
 import type { ServerBook } from './book.ts'
 import type { Claim } from './claim.ts'
 import type { Delivery } from './delivery.ts'
+import { parseLimit, RateLimit, usualLimit } from './limit.ts'
+import type { OverflowGatherer } from './overflow.ts'
 import { Queue } from './queue.ts'
 
 /** Triggers of one server on their way to one sink: handled one after the other, in arrival order. */
@@ -21,7 +24,11 @@ export interface Lane {
   readonly scope: DedupRequest['scope']
   /** Undefined where no plugin provides this sink. */
   readonly sink: AsyncSeriesBailHook<[Trigger, DeliverContext], Receipt | undefined> | undefined
+  /** How much it lets through; undefined where there is no limit. */
+  readonly limit: RateLimit | undefined
   readonly queue: Queue<Trigger>
+  /** What exceeded the limit, or found too many waiting; made when first needed. */
+  overflow: OverflowGatherer | undefined
   readonly steps: LaneSteps
   /** What is being handled while the lane is busy. */
   current: Trigger | undefined
@@ -38,16 +45,26 @@ export interface LaneSteps {
   onReceipt(error: unknown, receipt?: Receipt): void
 }
 
-/** A lane with nothing in it. */
+/** Policies of which every window has its own: what is shown is shown in each. */
+const OF_EVERY_WINDOW: ReadonlySet<string> = new Set(['summary', 'run', 'log', 'ignore'])
+
+/** A lane with nothing in it. `limited` is false for sources that are no servers: their events are the person's own. */
 export function createLane(
-  lane: Pick<Lane, 'server' | 'book' | 'policy' | 'sink'>,
+  lane: Pick<Lane, 'server' | 'book' | 'sink'>,
+  { policy, windows, limit: written }: PushRule,
+  limited: boolean,
   steps: (lane: Lane) => LaneSteps,
 ): Lane {
+  const shared = windows === undefined ? !OF_EVERY_WINDOW.has(policy) : windows === 'owner'
+  const limit = written ?? (limited ? usualLimit(policy) : undefined)
+  const parsed = limit === undefined ? undefined : parseLimit(limit)
   const made = {
     ...lane,
-    // Rules are evaluated once per project; everything that is shown is shown in every window.
-    scope: lane.policy === 'rules' ? 'project' : 'process',
+    policy,
+    scope: shared ? 'project' : 'process',
+    limit: limit !== undefined && parsed ? new RateLimit(limit, parsed) : undefined,
     queue: new Queue<Trigger>(),
+    overflow: undefined,
     current: undefined,
     delivery: undefined,
     claim: undefined,

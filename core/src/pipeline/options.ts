@@ -1,14 +1,16 @@
 import type { Kernel } from '../kernel/index.ts'
-import type { Frame, PushPolicy, Trigger } from '../types/index.ts'
+import type { Frame, PushPolicy, PushRule, Trigger } from '../types/index.ts'
 import type { ServerBook } from './book.ts'
 
 /** What `createPipeline` takes. */
 export interface PipelineOptions {
   readonly kernel: Pick<Kernel, 'hooks' | 'hasSink'>
   /** The policy for a method of a server. */
-  policyFor(server: string, method: string): PushPolicy
+  policyFor(server: string, method: string): PushPolicy | PushRule
   /** Nothing is delivered or claimed: what would be is said to have reached the sink `watch`. */
   readonly watchOnly?: boolean
+  /** Whether another process has the same project open: it then delivers what waits when this one ends. */
+  hasCompany?(): boolean
   /** Told once of each policy whose sink is not loaded. */
   onMissingSink?(policy: string, server: string): void
 }
@@ -25,6 +27,9 @@ export interface Pipeline {
   idle(): Promise<void>
   /** The policies may have changed: each method's is asked for anew. */
   reroute(): void
-  /** Ends: what is held or waiting is dropped, with the reason. */
-  close(): void
+  /**
+   * Ends. What waits for its window is delivered now, unless another process will; what is not delivered within two
+   * seconds is dropped, with the reason. Never rejects.
+   */
+  close(): Promise<void>
 }

@@ -1,29 +1,21 @@
+import { settledWithin } from '../bounded.ts'
 import { messageOf } from '../errors.ts'
-import type {
-  DedupVerdict,
-  Drop,
-  Frame,
-  Notice,
-  RawNotification,
-  Receipt,
-  Trigger,
-  TriggerEvent,
-  TriggerState,
-} from '../types/index.ts'
-import { ServerBook } from './book.ts'
+import type { DedupVerdict, Frame, Notice, Receipt, Trigger } from '../types/index.ts'
+import { Accounts, type FinalState } from './accounts.ts'
+import type { ServerBook } from './book.ts'
 import { type Claim, conclude } from './claim.ts'
 import { Delivery } from './delivery.ts'
-import { HeldTriggers } from './held.ts'
-import { type Lane, pump, stepOf } from './lane.ts'
-import { dropStep, settledNotice } from './notice.ts'
+import { type HeldTrigger, HeldTriggers } from './held.ts'
+import { type Lane, pump } from './lane.ts'
+import { settledNotice } from './notice.ts'
 import type { Pipeline, PipelineOptions } from './options.ts'
+import { overflowOf, toInbox } from './redirection.ts'
 import { Routes } from './routes.ts'
 
 /** A lane with this many waiting refuses more: its sink is stuck or drowning. */
 const MOST_WAITING = 10_000
 const ENDED = 'the session ended'
-
-type FinalState = Exclude<TriggerState, 'received' | 'pending'>
+const LAST_DELIVERIES_MS = 2_000
 
 /** A pipeline: notify → dedup → deliver, in arrival order for each server and sink. */
 export function createPipeline(options: PipelineOptions): Pipeline {
@@ -32,21 +24,20 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 
 class NotificationPipeline implements Pipeline {
   readonly #options: PipelineOptions
-  readonly #books = new Map<string, ServerBook>()
+  readonly #accounts: Accounts
   readonly #routes: Routes
   readonly #missing = new Set<string>()
-  /** Delivered without asking again: whoever asked them to wait would ask them again. */
-  readonly #early = new Set<Trigger>()
-  readonly #held = new HeldTriggers((trigger, early) => {
-    if (early) this.#early.add(trigger)
-    this.#enter(trigger, this.#routes.laneOf(trigger))
-  })
+  /** What has waited: the dedup hook is told so. `now` is delivered without asking: it would be asked to wait again. */
+  readonly #released = new Map<Trigger, 'held' | 'now'>()
+  readonly #held = new HeldTriggers((held, early) => this.#release(held, early ? 'now' : 'held'))
   #idle: (() => void)[] = []
   #moving = 0
+  #closing = false
   #ended = false
 
   constructor(options: PipelineOptions) {
     this.#options = options
+    this.#accounts = new Accounts(options.kernel.hooks)
     this.#routes = new Routes(
       options,
       (server) => this.book(server),
@@ -76,23 +67,18 @@ class NotificationPipeline implements Pipeline {
     const settled = settledNotice(notice, server)
     if (settled.kind === 'trigger') this.admit(settled)
     else if (settled.kind === 'handled') this.book(server).handled++
-    else this.#drop({ server, method, receivedAt }, settled)
+    else this.#accounts.drop({ server, method, receivedAt }, settled)
   }
 
   admit(trigger: Trigger): void {
     const lane = this.#routes.laneOf(trigger)
-    const { book } = lane
-    book.received++
-    book.pending++
-    book.lastEventAt = trigger.receivedAt
-    book.lastError = undefined
-    this.#enter(trigger, lane)
+    this.#accounts.begin(lane.book, trigger)
+    if (this.#closing) this.#lose(lane, trigger, ENDED)
+    else this.#enter(trigger, lane)
   }
 
   book(server: string): ServerBook {
-    let book = this.#books.get(server)
-    if (!book) this.#books.set(server, (book = new ServerBook()))
-    return book
+    return this.#accounts.book(server)
   }
 
   idle(): Promise<void> {
@@ -103,9 +89,19 @@ class NotificationPipeline implements Pipeline {
     this.#routes.forget()
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    if (this.#closing) return
+    this.#closing = true
+    const company = this.#options.hasCompany?.() === true
+    for (const held of this.#held.clear()) {
+      const lane = this.#routes.laneOf(held.trigger)
+      if (company && lane.scope === 'project') this.#lose(lane, held.trigger, `${ENDED}; another has it`)
+      else this.#release(held, 'now')
+    }
+    const lanes = [...this.#routes.lanes]
+    const flushed = lanes.map((lane) => lane.overflow?.flush())
+    await settledWithin(LAST_DELIVERIES_MS, () => Promise.all([this.idle(), ...flushed]))
     this.#ended = true
-    for (const trigger of this.#held.clear()) this.#lose(this.#routes.laneOf(trigger), trigger, ENDED)
     for (const lane of this.#routes.lanes) {
       lane.delivery?.giveUp()
       for (let trigger = lane.queue.take(); trigger; trigger = lane.queue.take()) {
@@ -115,20 +111,19 @@ class NotificationPipeline implements Pipeline {
     }
   }
 
-  #drop(raw: Omit<RawNotification, 'kind' | 'params'>, { reason, error }: Drop): void {
-    const book = this.book(raw.server)
-    book.received++
-    book.dropped++
-    book.lastEventAt = raw.receivedAt
-    if (error !== undefined) book.lastError = error
-    this.#say(book, dropStep(raw, reason))
+  #release(held: HeldTrigger, how: 'held' | 'now'): void {
+    const { trigger, of } = held
+    const lane = this.#routes.laneOf(trigger)
+    // Whoever has claimed it is delivering it: it is not lost here.
+    if (how === 'now' && of !== undefined)
+      return this.#accounts.end(lane, trigger, 'deduped', undefined, `duplicate of ${of}`)
+    this.#released.set(trigger, how)
+    this.#enter(trigger, lane)
   }
 
   #enter(trigger: Trigger, lane: Lane): void {
-    if (this.#ended) return this.#lose(lane, trigger, ENDED)
     if (lane.policy === 'ignore') return this.#lose(lane, trigger, 'ignored')
-    if (lane.queue.size >= MOST_WAITING)
-      return this.#lose(lane, trigger, `more than ${MOST_WAITING} wait for ${lane.policy}`)
+    if (lane.queue.size >= MOST_WAITING) return this.#exceed(lane, trigger, `${MOST_WAITING} waiting`)
     this.#moving++
     lane.queue.add(trigger)
     pump(lane)
@@ -136,31 +131,46 @@ class NotificationPipeline implements Pipeline {
 
   #claim(lane: Lane, trigger: Trigger): void {
     const { dedup } = this.#options.kernel.hooks
-    if (
-      this.#options.watchOnly ||
-      dedup.taps.length === 0 ||
-      (this.#early.size > 0 && this.#early.delete(trigger))
-    )
+    const released = this.#released.size > 0 ? this.#released.get(trigger) : undefined
+    if (released !== undefined) this.#released.delete(trigger)
+    if (this.#options.watchOnly || dedup.taps.length === 0 || released === 'now')
       return this.#deliver(lane, trigger, undefined)
-    dedup.callAsync({ trigger, scope: lane.scope }, lane.steps.onVerdict)
+    const { scope, policy } = lane
+    const request = { trigger, scope, policy }
+    dedup.callAsync(released === 'held' ? { ...request, held: true } : request, lane.steps.onVerdict)
   }
 
   #judged(lane: Lane, trigger: Trigger, verdict: DedupVerdict | undefined): void {
     if (verdict?.verdict === 'duplicate')
       return this.#settle(lane, trigger, 'deduped', undefined, `duplicate of ${verdict.of}`)
+    if (verdict?.verdict === 'drop') return this.#settle(lane, trigger, 'dropped', undefined, verdict.reason)
     if (this.#ended) {
       if (verdict?.verdict === 'first') conclude(verdict, 'failed')
       return this.#settle(lane, trigger, 'dropped', undefined, ENDED)
     }
     if (verdict?.verdict !== 'later') return this.#deliver(lane, trigger, verdict)
-    const replaced = this.#held.hold(trigger, verdict.until)
-    if (replaced) this.#end(lane, replaced, 'collapsed', undefined, `into ${trigger.traceId}`)
-    this.#say(lane.book, stepOf(lane, trigger, 'pending', undefined, 'until the window ends'))
+    const { until, of } = verdict
+    if (this.#closing) {
+      if (of === undefined) return this.#deliver(lane, trigger, undefined)
+      return this.#settle(lane, trigger, 'deduped', undefined, `duplicate of ${of}`)
+    }
+    const replaced = this.#held.hold(trigger, until, of)
+    if (replaced) this.#accounts.end(lane, replaced, 'collapsed', undefined, `into ${trigger.traceId}`)
+    this.#accounts.wait(
+      lane,
+      trigger,
+      of === undefined ? 'until the window ends' : `for what becomes of ${of}`,
+    )
     this.#next(lane)
   }
 
   #deliver(lane: Lane, trigger: Trigger, claim: Claim): void {
     if (this.#options.watchOnly) return this.#settle(lane, trigger, 'delivered', 'watch')
+    if (lane.limit && !lane.limit.take()) {
+      conclude(claim, 'done')
+      this.#exceed(lane, trigger, lane.limit.written)
+      return this.#next(lane)
+    }
     if (!lane.sink) {
       conclude(claim, 'done')
       return lane.policy === 'log'
@@ -178,29 +188,27 @@ class NotificationPipeline implements Pipeline {
     lane.delivery = undefined
     if (!receipt) {
       delivery?.giveUp()
-      return this.#toInbox(lane, trigger, claim)
+      return this.#redirect(lane, trigger, claim)
     }
     conclude(claim, 'done')
-    this.#taken(lane, trigger, receipt)
-  }
-
-  #taken(lane: Lane, trigger: Trigger, receipt: Receipt): void {
     if (receipt.dropped !== undefined) this.#settle(lane, trigger, 'dropped', receipt.sink, receipt.dropped)
     else this.#settle(lane, trigger, receipt.redirected ? 'redirected' : 'delivered', receipt.sink)
   }
 
-  #toInbox(lane: Lane, trigger: Trigger, claim: Claim): void {
-    const { hooks, hasSink } = this.#options.kernel
-    const lost = (): void => {
-      conclude(claim, 'failed')
-      this.#settle(lane, trigger, 'dropped', undefined, `not taken by ${lane.policy}`)
+  /** To the inbox, because its own sink did not take it. */
+  #redirect(lane: Lane, trigger: Trigger, claim: Claim): void {
+    const reason = `not taken by ${lane.policy}`
+    const settle = (receipt?: Receipt): void => {
+      conclude(claim, receipt ? 'done' : 'failed')
+      this.#settle(lane, trigger, receipt ? 'redirected' : 'dropped', receipt?.sink, reason)
     }
-    if (lane.policy === 'inbox' || !hasSink('inbox')) return lost()
-    hooks.deliver.for('inbox').callAsync(trigger, new Delivery(lane.policy), (_error, receipt) => {
-      if (!receipt) return lost()
-      conclude(claim, 'done')
-      this.#settle(lane, trigger, 'redirected', receipt.sink, `not taken by ${lane.policy}`)
-    })
+    if (lane.policy === 'inbox') settle()
+    else toInbox(this.#options.kernel, trigger, new Delivery(lane.policy, reason), settle)
+  }
+
+  #exceed(lane: Lane, trigger: Trigger, limit: string): void {
+    lane.overflow ??= overflowOf(lane, this.#options.kernel, this.#accounts)
+    lane.overflow.add(trigger, limit)
   }
 
   #withoutSink(lane: Lane, trigger: Trigger): void {
@@ -212,7 +220,7 @@ class NotificationPipeline implements Pipeline {
   }
 
   #settle(lane: Lane, trigger: Trigger, state: FinalState, sink?: string, reason?: string): void {
-    this.#end(lane, trigger, state, sink, reason)
+    this.#accounts.end(lane, trigger, state, sink, reason)
     this.#next(lane)
   }
 
@@ -224,21 +232,6 @@ class NotificationPipeline implements Pipeline {
   }
 
   #lose(lane: Lane, trigger: Trigger, reason: string): void {
-    this.#end(lane, trigger, 'dropped', undefined, reason)
-  }
-
-  #end(lane: Lane, trigger: Trigger, state: FinalState, sink?: string, reason?: string): void {
-    const { book } = lane
-    book.pending--
-    book[state]++
-    this.#say(book, stepOf(lane, trigger, state, sink, reason))
-  }
-
-  #say(book: ServerBook, said: TriggerEvent): void {
-    if (said.state !== 'pending') book.remember(said)
-    const { observe } = this.#options.kernel.hooks
-    if (observe.taps.length > 0) observe.callAsync(said, ignore)
+    this.#accounts.end(lane, trigger, 'dropped', undefined, reason)
   }
 }
-
-function ignore(): void {}

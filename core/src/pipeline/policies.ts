@@ -1,4 +1,4 @@
-import type { PushPolicies, PushPolicy } from '../types/index.ts'
+import type { PushPolicies, PushPolicy, PushRule } from '../types/index.ts'
 
 /** Policies that the pipeline itself fulfils. */
 export const BUILT_IN_POLICIES = ['ignore', 'log'] as const
@@ -11,15 +11,20 @@ export function policyFor(
   policies: PushPolicies,
   method: string,
   hasSink: (name: string) => boolean,
-): PushPolicy {
+): PushPolicy | PushRule {
   for (const name of spellings(method)) {
-    if (Object.hasOwn(policies, name)) return policies[name] as PushPolicy
+    if (Object.hasOwn(policies, name)) return policies[name] as PushPolicy | PushRule
   }
   for (const [pattern, policy] of Object.entries(policies)) {
     if (pattern.includes('*') && spellings(method).some((name) => matchesPattern(pattern, name)))
       return policy
   }
   return policies.default ?? (hasSink('rules') ? 'rules' : 'log')
+}
+
+/** A policy with its conditions, whichever way it was written. */
+export function ruleOf(policy: PushPolicy | PushRule): PushRule {
+  return typeof policy === 'string' ? { policy } : policy
 }
 
 /** Whether `name` matches `pattern`, where `*` stands for any characters. Linear in both. */

@@ -1,7 +1,8 @@
-import type { Trigger } from '../types/index.ts'
+import type { PushPolicy, PushRule, Trigger } from '../types/index.ts'
 import type { ServerBook } from './book.ts'
 import { createLane, type Lane, type LaneSteps } from './lane.ts'
 import type { PipelineOptions } from './options.ts'
+import { ruleOf } from './policies.ts'
 
 /** Methods that a server may invent are remembered up to this many. */
 const MOST_ROUTES = 256
@@ -33,21 +34,30 @@ export class Routes {
     this.#routes.clear()
   }
 
-  laneOf({ server, method }: Trigger): Lane {
+  laneOf(trigger: Trigger): Lane {
+    const { server, method, policy: own } = trigger
+    if (own !== undefined) return this.#lane(trigger, own)
     let routes = this.#routes.get(server)
     if (!routes) this.#routes.set(server, (routes = new Map()))
     const known = routes.get(method)
     if (known) return known
-    const policy = this.#options.policyFor(server, method)
-    const name = `${server}\n${policy}`
+    const lane = this.#lane(trigger, this.#options.policyFor(server, method))
+    if (routes.size < MOST_ROUTES) routes.set(method, lane)
+    return lane
+  }
+
+  /** Methods that one entry of the configuration is about share a lane, and with it the entry's limit. */
+  #lane({ server, source }: Trigger, written: PushPolicy | PushRule): Lane {
+    const name = `${server}\n${typeof written === 'string' ? written : JSON.stringify(written)}`
     let lane = this.#lanes.get(name)
     if (!lane) {
       const { hooks, hasSink } = this.#options.kernel
-      const sink = hasSink(policy) ? hooks.deliver.for(policy) : undefined
-      lane = createLane({ server, book: this.#bookOf(server), policy, sink }, this.#steps)
+      const rule = ruleOf(written)
+      const sink = hasSink(rule.policy) ? hooks.deliver.for(rule.policy) : undefined
+      const book = this.#bookOf(server)
+      lane = createLane({ server, book, sink }, rule, source === 'mcp', this.#steps)
       this.#lanes.set(name, lane)
     }
-    if (routes.size < MOST_ROUTES) routes.set(method, lane)
     return lane
   }
 }

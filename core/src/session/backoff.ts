@@ -1,3 +1,5 @@
+import { TaplineError } from '../errors.ts'
+
 /** Delay before the attempt after `attempt` failed ones, in milliseconds: doubling, capped, ±20 %. */
 export function backoffDelay(
   attempt: number,
@@ -27,4 +29,10 @@ export class Nap {
   wake(): void {
     this.#wake?.()
   }
+}
+
+/** Why a server is not tried again by itself. */
+export function exhaustedError(server: string, attempts: number, last: TaplineError): TaplineError {
+  const message = `reconnect attempts exhausted (${attempts}); last error: ${last.message}`
+  return new TaplineError('RECONNECT_EXHAUSTED', message, { server, cause: last })
 }

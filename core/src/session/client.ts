@@ -39,16 +39,18 @@ export interface ToolPage {
 
 /** What a listen stream asks for (specification 2026-07-28, basic/patterns/subscriptions). */
 export interface ListenFilter {
-  readonly toolsListChanged?: boolean
-  readonly promptsListChanged?: boolean
-  readonly resourcesListChanged?: boolean
-  readonly resourceSubscriptions?: string[]
+  readonly toolsListChanged?: boolean | undefined
+  readonly promptsListChanged?: boolean | undefined
+  readonly resourcesListChanged?: boolean | undefined
+  readonly resourceSubscriptions?: string[] | undefined
 }
 
 /** An open listen stream. */
 export interface Listening {
   /** Resolves once: `local` when we closed it, else how it ended. */
   readonly closed: Promise<'local' | 'graceful' | 'remote'>
+  /** What of the filter the server agreed to. */
+  readonly honored: ListenFilter
   close(): Promise<void>
 }
 

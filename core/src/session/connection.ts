@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { ERROR_CODES, TaplineError } from '../errors.ts'
 import type { ConnectRequest, Frame, ServerSpec, Transport, TransportReport } from '../types/index.ts'
-import { CLOSE_DEADLINE_MS, settledWithin, unlessAborted } from './bounded.ts'
+import { settledWithin, unlessAborted } from '../bounded.ts'
 import type { Era, Sdk, SdkClient } from './client.ts'
 import { ProgressBook } from './progress.ts'
 import { sdkError } from './sdk-errors.ts'
@@ -10,6 +10,8 @@ import { tapTransport } from './tap.ts'
 
 /** Longest wait for the answer to the era probe. */
 const PROBE_TIMEOUT_MS = 3_000
+/** Longest that a transport may take to close. */
+const CLOSE_DEADLINE_MS = 10_000
 
 /** What opening a connection needs. */
 export interface ConnectionOptions {

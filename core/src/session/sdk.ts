@@ -98,8 +98,15 @@ function createClient(module: SdkModule, options: ClientOptions): SdkClient {
         return await guard(client.request(request as never, PASS_THROUGH as never, options))
       }
     },
-    listen: (filter, { signal, timeoutMs }): Promise<Listening> =>
-      guard(client.listen({ ...filter }, requestOptions(signal, timeoutMs))),
+    listen: async (filter, { signal, timeoutMs }): Promise<Listening> => {
+      const stream = await guard(
+        client.listen(
+          { ...filter } as Parameters<typeof client.listen>[0],
+          requestOptions(signal, timeoutMs),
+        ),
+      )
+      return { closed: stream.closed, honored: stream.honoredFilter, close: () => stream.close() }
+    },
     notify: (method, params) => guard(client.notification({ method, ...(params ? { params } : {}) })),
     close: () => client.close(),
   }

@@ -28,6 +28,8 @@ export interface Session {
   listTools(cursor?: string): Promise<ToolPage>
   /** Any other request; the result is handed on as the server sent it. */
   request(method: string, params?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<unknown>
+  /** Sends a notification. Rejects when there is no connection: nothing is sent later. */
+  notify(method: string, params?: Readonly<Record<string, unknown>>): Promise<void>
   /** Drops the connection, if any, and opens a new one at once with a full budget. */
   reconnect(): Promise<void>
   /** Ends the server's processes within a bounded time. Final. */
@@ -73,6 +75,10 @@ export function createSession(options: SessionOptions): Session {
     ready: (signal) => supervisor.ready(signal),
     reconnect: () => supervisor.reconnect(),
     close: () => supervisor.close(),
+    notify: async (method, params) => {
+      if (!supervisor.connection) throw supervisor.notConnected()
+      await supervisor.connection.client.notify(method, params)
+    },
     callTool: (name, args, callOptions = {}) =>
       withConnection(callOptions.signal, (connection) =>
         callTool(connection, server, name, args, callOptions),

@@ -1,6 +1,7 @@
 import type { TransportReport } from '../types/index.ts'
 import type { Era } from './client.ts'
 import type { Connection } from './connection.ts'
+import type { SubscriptionStatus } from './subscriptions.ts'
 
 /** Where a server stands. `disabled` is final: no later state overwrites it. */
 export type SessionState =
@@ -27,6 +28,8 @@ export interface SessionStatus {
   readonly capabilities?: Readonly<Record<string, unknown>>
   /** Untrusted text of the server. */
   readonly instructions?: string
+  /** Absent where none are wanted, and until the server has answered. */
+  readonly subscriptions?: SubscriptionStatus
   readonly report: TransportReport
 }
 

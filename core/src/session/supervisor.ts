@@ -1,12 +1,14 @@
+import { settledWithin } from '../bounded.ts'
 import { TaplineError } from '../errors.ts'
 import type { ServerSpec } from '../types/index.ts'
-import { backoffDelay, Nap } from './backoff.ts'
-import { settledWithin } from './bounded.ts'
-import { closedAdvice, type Connection, openConnection } from './connection.ts'
-import { keepListening } from './listening.ts'
+import { backoffDelay, exhaustedError, Nap } from './backoff.ts'
+import { closedAdvice, type Connection } from './connection.ts'
+import { type Hearing, hearPushes } from './hearing.ts'
 import { REFUND_AFTER_MS, type SupervisorOptions } from './options.ts'
+import { openRemembering } from './remembered-era.ts'
 import { sdkError } from './sdk-errors.ts'
 import { connectedStatus, type SessionStatus } from './status.ts'
+import type { SubscriptionStatus } from './subscriptions.ts'
 import { WaitingRoom } from './waiting.ts'
 
 /** Calls that are under way when a session is lost have this long to hear of it themselves. */
@@ -22,6 +24,7 @@ export class Supervisor {
   readonly #waiting: WaitingRoom
   #status: SessionStatus = { state: 'pending', attempt: 0, report: {} }
   #connection: Connection | undefined
+  #hearing: Hearing | undefined
   #reopening: Promise<void> | undefined
   #running: Promise<void> | undefined
   #used = 0
@@ -180,11 +183,15 @@ export class Supervisor {
     this.#connection = connection
     connection.transport.onsessionlost = () => void this.#drop(connection)
     this.#set(connectedStatus(connection, this.#used))
-    const stopListening = keepListening(connection, () => this.#options.onCatalogueStale())
+    this.#hearing = hearPushes(connection, this.#server.subscribe ?? [], {
+      onStale: () => this.#options.onCatalogueStale(),
+      onSubscriptions: (status) => this.#connection === connection && this.#subscribed(status),
+    })
     this.#waiting.admit()
     this.#options.onCatalogueStale()
     await connection.closed
-    stopListening()
+    this.#hearing.stop()
+    this.#hearing = undefined
     clearTimeout(refund)
     if (this.#connection === connection) this.#connection = undefined
     const report = connection.report()
@@ -198,33 +205,35 @@ export class Supervisor {
     return { error, opened: true }
   }
 
+  #subscribed(subscriptions: SubscriptionStatus): void {
+    for (const { uri, reason } of subscriptions.refused) {
+      const message = `the subscription to ${uri} failed: ${reason}`
+      this.#reportOnce(new TaplineError('SUBSCRIPTION_REFUSED', message, { server: this.#server.name }))
+    }
+    this.#set({ ...this.#status, subscriptions })
+  }
+
   async #open(): Promise<Connection> {
     const { eras, ...options } = this.#options
-    const { name } = this.#server
-    const knownEra = eras?.get(name)
-    try {
-      const connection = await openConnection({
+    const sdk = await options.sdk()
+    return openRemembering(
+      {
         server: this.#server,
         cwd: options.cwd,
         info: options.info,
-        sdk: await options.sdk(),
+        sdk,
         attempt: this.#used,
         signal: this.#stop.signal,
-        knownEra,
         transportFor: options.transportFor,
-        onNotification: options.onNotification,
+        onNotification: (frame) => {
+          this.#hearing?.hear(frame)
+          options.onNotification(frame)
+        },
         onPushResumed: () => options.onCatalogueStale(),
         onReport: () => options.onStatus(this.status),
-      })
-      eras?.set(name, connection.era)
-      return connection
-    } catch (thrown) {
-      const { code } = sdkError(thrown)
-      // A server that no longer takes the handshake it took before may have changed eras.
-      if (knownEra !== undefined && (code === 'PROTOCOL' || code === 'REQUEST_TIMEOUT'))
-        eras?.set(name, undefined)
-      throw thrown
-    }
+      },
+      eras,
+    )
   }
 
   #set(status: SessionStatus): void {
@@ -238,9 +247,4 @@ export class Supervisor {
     this.#reported.add(error.message)
     this.#options.onError(error)
   }
-}
-
-function exhaustedError(server: string, attempts: number, last: TaplineError): TaplineError {
-  const message = `reconnect attempts exhausted (${attempts}); last error: ${last.message}`
-  return new TaplineError('RECONNECT_EXHAUSTED', message, { server, cause: last })
 }

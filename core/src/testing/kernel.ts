@@ -1,4 +1,5 @@
 import type { TaplineError } from '../errors.ts'
+import { files } from '../files/index.ts'
 import { createKernel, type HookName, type HookPolicy, type Kernel } from '../kernel/index.ts'
 import type { ChatMessage, Host } from '../types/index.ts'
 
@@ -44,6 +45,8 @@ export function testHost(host: Partial<Host> = {}): Host {
     mode: 'headless',
     paths: { cwd: '/nowhere', home: '/nowhere', agentDir: '/nowhere', loopsDir: '/nowhere/loops' },
     env: {},
+    files,
+    delivers: true,
     ...host,
   }
 }

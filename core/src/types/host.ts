@@ -1,3 +1,10 @@
+import type { Agents } from './agent.ts'
+import type { AuditRow } from './audit.ts'
+import type { Files } from './files.ts'
+import type { DedupRequest, DedupVerdict, Trigger } from './notification.ts'
+import type { ServerSpec } from './server.ts'
+import type { Windows } from './window.ts'
+
 /** Where state lives. Absolute paths. */
 export interface HostPaths {
   readonly cwd: string
@@ -21,6 +28,20 @@ export interface ChatMessage {
   readonly traceId: string
   readonly server: string
   readonly method: string
+  /** A turn that has to wait may be shared with others of the same name: their texts are handed over together, in order. */
+  readonly together?: string
+}
+
+/** A configured server as plugins see it while it runs. */
+export interface ServerView {
+  readonly spec: ServerSpec
+  readonly connected: boolean
+  /** What the server said it can do; undefined before the first connect. */
+  readonly capabilities: Readonly<Record<string, unknown>> | undefined
+  /** Untrusted text of the server. */
+  readonly instructions: string | undefined
+  /** Sends a notification. Rejects when there is no connection. */
+  notify(method: string, params: Readonly<Record<string, unknown>>): Promise<void>
 }
 
 /** Where a credential was found. Values are secret. */
@@ -31,6 +52,14 @@ export interface CredentialStore {
   read(ref: string): Promise<string | undefined> | string | undefined
 }
 
+/** What the inbox is told of a trigger that came to it by way of another sink. */
+export interface InboxNote {
+  /** Why it came there. */
+  readonly reason: string
+  /** The project it belongs to; the session's when absent. */
+  readonly cwd?: string
+}
+
 /** What the program around the kernel offers to plugins. */
 export interface Host {
   readonly name: string
@@ -38,10 +67,30 @@ export interface Host {
   readonly mode: 'tui' | 'rpc' | 'print' | 'json' | 'headless'
   readonly paths: HostPaths
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Files that several processes read and change. */
+  readonly files: Files
+  /** Whether pushes are delivered here. Where they are not, nothing that runs by itself is started. */
+  readonly delivers: boolean
   /** Absent where there is no chat. */
   readonly chat?: Chat
   /** In the order in which they are asked. */
   readonly credentials?: readonly CredentialStore[]
   /** Names of model providers, whose credentials are never sent to a server. */
   isModelProvider?(name: string): boolean
+  /** Hands in an event of a source that is no MCP server; it is mapped, deduplicated and delivered like any other. Throws what is wrong with it. */
+  admit?(trigger: Trigger): void
+  /** Asks the `dedup` hook about a trigger, beside the claim that the pipeline makes itself. */
+  claim?(request: DedupRequest): Promise<DedupVerdict | undefined>
+  /** A server of this session. */
+  server?(name: string): ServerView | undefined
+  /** Absent where no sub-agent can run. */
+  readonly agents?: Agents
+  /** Absent where nobody is told of other sessions. */
+  readonly windows?: Windows
+  /** Hands a trigger to the inbox sink. Answers false when there is none, or when it did not take it. */
+  toInbox?(trigger: Trigger, note: InboxNote): Promise<boolean>
+  /** `text` without escape sequences, control and format characters and secrets; lines stay. */
+  redact?(text: string): string
+  /** Writes to the audit trail, best effort: never throws, and never holds anything up. */
+  audit?(row: AuditRow): void
 }

@@ -1,3 +1,5 @@
+import type { PushPolicy } from './policy.ts'
+
 /** A notification as it arrived from a server. */
 export interface RawNotification {
   readonly kind: 'raw'
@@ -24,8 +26,14 @@ export interface Trigger {
   readonly replacement: 'drop' | 'latest_replaces'
   /** The method and at most 200 characters of bounded metadata, never raw params. */
   readonly summary: string
-  /** Content for sinks that the user approved for it (channels). */
+  /** Content for sinks that the user approved for it (channels): bounded and clean, but not redacted. */
   readonly content?: string
+  /** What the server said of the content, by names of letters, digits and underscores. */
+  readonly attributes?: Readonly<Record<string, string>>
+  /** Where a source decides for each event itself: its policy. Absent: that of the server and method. */
+  readonly policy?: PushPolicy
+  /** The directory of the project that it belongs to, absolute. Absent: the session's. */
+  readonly cwd?: string
   readonly receivedAt: number
 }
 
@@ -50,6 +58,10 @@ export interface DedupRequest {
   readonly trigger: Trigger
   /** `process`: injected pushes, every window shows them. `project`: evaluated once per project. */
   readonly scope: 'process' | 'project'
+  /** Where the trigger is bound for. Absent where nobody delivers it. */
+  readonly policy?: PushPolicy
+  /** Set when the trigger waited because of an earlier answer `later`. */
+  readonly held?: boolean
 }
 
 /** What the `dedup` hook answers. Nothing means: first. */
@@ -62,8 +74,15 @@ export type DedupVerdict =
       failed?(): void
     }
   | { readonly verdict: 'duplicate'; readonly of: string }
+  /** It leads nowhere, for this reason (`no rules`): it is dropped, and nothing is claimed. */
+  | { readonly verdict: 'drop'; readonly reason: string }
   /** The newest of these is delivered once when the window ends, at `until` (milliseconds since the epoch). */
-  | { readonly verdict: 'later'; readonly until: number }
+  | {
+      readonly verdict: 'later'
+      readonly until: number
+      /** Another process is delivering an equal one, with this trace id, and this is asked again in case it fails. */
+      readonly of?: string
+    }
 
 /** What a sink says of a trigger that it took. */
 export interface Receipt {
@@ -79,8 +98,24 @@ export interface Receipt {
 export interface DeliverContext {
   /** The policy that led here. */
   readonly policy: string
+  /** Set for the inbox when this trigger stands for all that exceeded a limit. */
+  readonly overflow?: Overflow
+  /** Set for the inbox: why the trigger came here instead of where the policy said. */
+  readonly reason?: string
+  /** Set for the inbox: the project that it belongs to, where that may be another than this session's. */
+  readonly cwd?: string
   /** Aborts when the sink has taken too long and the trigger goes to the inbox, and when the session ends. */
   readonly signal: AbortSignal
+}
+
+/** Triggers that exceeded a limit, of which one is handed on. */
+export interface Overflow {
+  /** How many there are since {@link since}, those of earlier calls included. */
+  readonly count: number
+  /** The limit as it was configured: `6/hour`. */
+  readonly limit: string
+  /** Milliseconds since the epoch: when the first of them came. The same for all calls that count on. */
+  readonly since: number
 }
 
 /** The states that a trigger passes; it ends in exactly one of the last five. */

@@ -4,8 +4,23 @@
  */
 export type PushPolicy = string
 
+/** A policy with its conditions. */
+export interface PushRule {
+  readonly policy: PushPolicy
+  /**
+   * `<number>/<second|minute|hour|day>`, or `none`. What exceeds it goes to the inbox, as one line that says how many.
+   * When absent: 60 an hour for `run` and `rules`, which cost tokens, none for the others.
+   */
+  readonly limit?: string
+  /**
+   * `all`: every window that has the server delivers it. `owner`: one of them does. When absent: all for `summary`,
+   * `run`, `log` and `ignore`, one for every other sink.
+   */
+  readonly windows?: 'all' | 'owner'
+}
+
 /**
  * Policies by method. Keys are exact methods, patterns with `*`, or `default`. Exact methods win,
  * then the first pattern, then `default`. Nothing means: rules when a rules sink is loaded, else log.
  */
-export type PushPolicies = Readonly<Record<string, PushPolicy>>
+export type PushPolicies = Readonly<Record<string, PushPolicy | PushRule>>

@@ -102,6 +102,10 @@ export interface ServerSpec {
   readonly results: ResultSpec
   /** Push policies by method; see {@link PushPolicies}. */
   readonly push: PushPolicies
+  /** Resources whose changes are subscribed to: addresses, or patterns with `*` over the server's own list. */
+  readonly subscribe?: readonly string[]
+  /** Whether the server may speak in the chat as a channel: what it sends starts turns with its content. */
+  readonly channel?: boolean
 }
 
 /** A question whose answer decides whether a file is used (DESIGN decision 8). */

@@ -86,7 +86,9 @@ it('accounts for every notification at every step, whatever plugins do', async (
           check()
         }
         if (!closeEarly) await pipeline.idle()
-        pipeline.close()
+        const closed = pipeline.close()
+        check()
+        await closed
         check()
         await pipeline.idle()
         check()

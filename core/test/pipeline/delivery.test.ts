@@ -168,7 +168,7 @@ it('does not overflow the stack over 50,000 that wait in line, and refuses more 
   for (const server of servers) for (let n = 0; n <= 10_001; n++) send('slow', n, { server })
   for (const server of servers)
     expect(pipeline.book(server).counts).toMatchObject({ received: 10_002, pending: 10_001, dropped: 1 })
-  expect(events.at(-1)).toMatchObject({ state: 'dropped', reason: 'more than 10000 wait for slow' })
+  expect(events.at(-1)).toMatchObject({ state: 'dropped', reason: 'more than 10000 waiting' })
   open()
   await pipeline.idle()
   for (const server of servers) {
@@ -234,7 +234,7 @@ it('tells a sink its policy and, when the pipeline closes, to stop', async () =>
   })
   send('slow', 1)
   send('slow', 2)
-  pipeline.close()
+  await pipeline.close()
   await pipeline.idle()
   expect(seen.mock.calls).toEqual([['slow']])
   expect(steps(events)).toEqual(['2 dropped the session ended', '1 dropped not taken by slow'])
@@ -242,7 +242,7 @@ it('tells a sink its policy and, when the pipeline closes, to stop', async () =>
 
 it('takes nothing after it has closed', async () => {
   const { pipeline, events, send } = await routing({ sinks: { fast: () => ({ sink: 'fast' }) } })
-  pipeline.close()
+  void pipeline.close()
   send('fast', 1)
   await pipeline.idle()
   expect(steps(events)).toEqual(['1 dropped the session ended'])

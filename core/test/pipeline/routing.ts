@@ -1,5 +1,6 @@
 import {
   createPipeline,
+  type DedupRequest,
   type DedupVerdict,
   type DeliverContext,
   type Pipeline,
@@ -23,10 +24,11 @@ export type Sink = (
 export interface Routing extends TestKernelOptions {
   /** Asynchronous ones are marked by their names, which begin with `slow`. */
   readonly sinks?: Readonly<Record<string, Sink>>
-  readonly dedup?: (trigger: Trigger) => DedupVerdict | undefined
+  readonly dedup?: (trigger: Trigger, request: DedupRequest) => DedupVerdict | undefined
   readonly plugins?: readonly Plugin[]
   /** The policy is the method's last part when absent. */
   readonly policyFor?: PipelineOptions['policyFor']
+  readonly hasCompany?: PipelineOptions['hasCompany']
 }
 
 /** A pipeline in a real kernel, whose policies are the methods' last parts: `notifications/inbox` → `inbox`. */
@@ -45,7 +47,7 @@ export async function routing(options: Routing = {}): Promise<{
     api: 1,
     setup({ hooks }) {
       const { dedup } = options
-      if (dedup) hooks.dedup.tap({}, (request) => dedup(request.trigger))
+      if (dedup) hooks.dedup.tap({}, (request) => dedup(request.trigger, request))
       for (const [name, sink] of Object.entries(options.sinks ?? {})) {
         if (name.startsWith('slow')) hooks.deliver.sink(name).tapPromise({}, async (...args) => sink(...args))
         else hooks.deliver.sink(name).tap({}, sink as (...args: Parameters<Sink>) => Receipt | undefined)
@@ -57,6 +59,7 @@ export async function routing(options: Routing = {}): Promise<{
   const pipeline = createPipeline({
     kernel: kernel.kernel,
     policyFor: options.policyFor ?? ((_server, method) => method.slice(method.lastIndexOf('/') + 1)),
+    ...(options.hasCompany ? { hasCompany: options.hasCompany } : {}),
     onMissingSink: (policy, server) => missing.push(`${policy} of ${server}`),
   })
   const send = (policy: string, traceId: string | number, overrides: Partial<Trigger> = {}): void =>

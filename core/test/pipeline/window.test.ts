@@ -139,7 +139,7 @@ it('delivers the oldest early when more than a thousand keys wait, without askin
   expect(pipeline.book('builds').counts).toMatchObject({ received: 2_004, delivered: 1_004, pending: 1_000 })
 })
 
-it('drops what is held when it closes, and what a slow window wants to hold then', async () => {
+it('delivers what is held when it closes, and what a slow window wants to hold then', async () => {
   const { opened, open } = gate()
   const slow: Plugin = {
     name: 'slow',
@@ -158,18 +158,63 @@ it('drops what is held when it closes, and what a slow window wants to hold then
   send('fast', 'held')
   await vi.advanceTimersByTimeAsync(0)
   send('fast', 'slow')
-  pipeline.close()
+  const closed = pipeline.close()
   open()
   await vi.advanceTimersByTimeAsync(0)
-  await pipeline.idle()
+  await closed
   expect(steps(events)).toEqual([
     'held pending until the window ends',
-    'held dropped the session ended',
-    'slow dropped the session ended',
+    'slow delivered fast',
+    'held delivered fast',
   ])
   expect(pipeline.book('builds').pending).toBe(0)
   await vi.advanceTimersByTimeAsync(2 * WINDOW_MS)
   expect(events).toHaveLength(3)
+})
+
+it('leaves what is held for the whole project to another process that has it open', async () => {
+  const { pipeline, events, send } = await routing({
+    sinks: { fast: () => ({ sink: 'fast' }), summary: () => ({ sink: 'summary' }) },
+    dedup: () => ({ verdict: 'later', until: Date.now() + WINDOW_MS }),
+    hasCompany: () => true,
+  })
+  send('fast', 1)
+  send('summary', 2)
+  await vi.advanceTimersByTimeAsync(0)
+  await pipeline.close()
+  expect(steps(events).slice(2)).toEqual([
+    '1 dropped the session ended; another has it',
+    '2 delivered summary',
+  ])
+})
+
+it('asks again about what another process has claimed, and takes it over when that fails', async () => {
+  const asked: (boolean | undefined)[] = []
+  const { pipeline, events, send } = await routing({
+    sinks: { fast: () => ({ sink: 'fast' }) },
+    dedup: ({ traceId }, { held }) => {
+      asked.push(held)
+      if (traceId === 'gone' && held) return { verdict: 'first' }
+      if (traceId === 'done' && held) return { verdict: 'duplicate', of: 'other' }
+      return { verdict: 'later', until: Date.now() + 1_000, of: 'other' }
+    },
+  })
+  send('fast', 'gone')
+  send('fast', 'done')
+  await pipeline.idle()
+  expect(steps(events)).toEqual([
+    'gone pending for what becomes of other',
+    'done pending for what becomes of other',
+  ])
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(steps(events).slice(2)).toEqual(['gone delivered fast', 'done deduped duplicate of other'])
+  expect(asked).toEqual([undefined, undefined, true, true])
+
+  send('fast', 'open')
+  await vi.advanceTimersByTimeAsync(0)
+  await pipeline.close()
+  expect(steps(events).at(-1)).toBe('open deduped duplicate of other')
+  expect(pipeline.book('builds').counts).toMatchObject({ received: 3, delivered: 1, deduped: 2, pending: 0 })
 })
 
 it('waits as long as a window that is longer than a timer can be', async () => {
@@ -185,4 +230,23 @@ it('waits as long as a window that is longer than a timer can be', async () => {
   await vi.advanceTimersByTimeAsync(60_000)
   expect(asked).toBe(1)
   expect(steps(events)).toEqual(['1 pending until the window ends'])
+})
+
+it('drops what leads nowhere before anything is claimed, and says why', async () => {
+  const asked: unknown[] = []
+  const { pipeline, events, send } = await routing({
+    sinks: { fast: () => ({ sink: 'fast' }) },
+    dedup: (_trigger, request) => {
+      asked.push([request.policy, request.scope])
+      return { verdict: 'drop', reason: 'no rules' }
+    },
+  })
+  send('fast', 1)
+  send('log', 2)
+  expect(steps(events)).toEqual(['1 dropped no rules', '2 dropped no rules'])
+  expect(asked).toEqual([
+    ['fast', 'project'],
+    ['log', 'process'],
+  ])
+  expect(pipeline.book('builds').counts).toMatchObject({ received: 2, dropped: 2, pending: 0 })
 })

@@ -28,6 +28,10 @@ function factsOfEntry(entry: Table, number: number): string[] {
   if (endpoint !== undefined) facts.push(`connects to: ${shownEndpoint(endpoint)}`)
   if (isTable(auth)) facts.push(`sends the credential: ${reference(auth.token_keychain_ref)}`)
   if (facts.length > 0) facts.push(...injection(entry))
+  if (facts.length > 0 && Array.isArray(entry.subscribe) && entry.subscribe.length > 0)
+    facts.push(`subscribes to: ${entry.subscribe.map(word).join(', ')}`)
+  if (facts.length > 0 && entry.channel === true)
+    facts.push('asks to be a channel: what it sends would start turns with its own words')
   return facts.map((fact) => `${who} ${bounded(fact)}`)
 }
 
@@ -41,7 +45,18 @@ function injection({ inject_summary: summary, inject_and_run: run, push }: Table
   )
 }
 
-function meaning(policy: unknown): string {
+function meaning(written: unknown): string {
+  const { policy, limit, windows } = isTable(written)
+    ? written
+    : { policy: written, limit: undefined, windows: undefined }
+  const conditions = [
+    ...(limit === undefined ? [] : [`at most ${word(limit)}`]),
+    ...(windows === undefined ? [] : [`in windows: ${word(windows)}`]),
+  ]
+  return [meaningOf(policy), ...conditions].join(', ')
+}
+
+function meaningOf(policy: unknown): string {
   if (policy === 'run') return 'run, shown in the chat and each starts one turn'
   return policy === 'summary' ? 'summary, shown in the chat' : word(policy)
 }

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import type {
   Exposure,
+  PushPolicies,
   ReconnectSpec,
   ServerSource,
   ServerSpec,
@@ -32,6 +33,8 @@ export function specOf(
     naming: ToolNaming
     exposure: Exposure
     tool_exposure: Record<string, Exposure>
+    subscribe: readonly string[]
+    channel: boolean
   }>
   return {
     name,
@@ -47,6 +50,8 @@ export function specOf(
     toolExposure: { ...entry.tool_exposure },
     results: { maxBytes: 65_536, overflow: 'temporary-file' },
     push: pushOf(raw),
+    ...(entry.subscribe === undefined ? {} : { subscribe: [...entry.subscribe] }),
+    ...(entry.channel === undefined ? {} : { channel: entry.channel }),
   }
 }
 
@@ -63,9 +68,9 @@ function reconnectOf({
   }
 }
 
-function pushOf({ inject_summary: summary, inject_and_run: run, push }: Table): Record<string, string> {
+function pushOf({ inject_summary: summary, inject_and_run: run, push }: Table): PushPolicies {
   const short = run === true ? { default: 'run' } : summary === true ? { default: 'summary' } : {}
-  return { ...short, ...(push as Record<string, string> | undefined) }
+  return { ...short, ...(push as PushPolicies | undefined) }
 }
 
 function stdioOf(raw: Table, { source, cwd, home }: EntryOrigin): TransportSpec {

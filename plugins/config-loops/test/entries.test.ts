@@ -76,7 +76,9 @@ description = "Hub"
 naming = "server"
 exposure = "deferred"
 tool_exposure = { "z*" = "hidden", "a*" = "codemode" }
-push = { "notifications/x" = "run" }`
+push = { "notifications/x" = "run", "notifications/y" = { policy = "run", limit = "6/hour" } }
+subscribe = ["file:///*"]
+channel = true`
   const state = await createPlace().read({ user: http('') + http(more).replace('bad', 'hub') })
   expect(state.servers[0]!.transport).toEqual({
     type: 'streamable-http',
@@ -93,7 +95,9 @@ push = { "notifications/x" = "run" }`
     naming: 'server',
     exposure: 'deferred',
     toolExposure: { 'z*': 'hidden', 'a*': 'codemode' },
-    push: { 'notifications/x': 'run' },
+    push: { 'notifications/x': 'run', 'notifications/y': { policy: 'run', limit: '6/hour' } },
+    subscribe: ['file:///*'],
+    channel: true,
     transport: { auth: { kind: 'bearer', ref: 'PI_MCP_TOKEN_HUB' }, sseIdleTimeoutMs: 2, bodyCapBytes: 3 },
   })
   expect(Object.keys(state.servers[1]!.toolExposure)).toEqual(['z*', 'a*'])

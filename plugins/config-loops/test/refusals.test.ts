@@ -104,6 +104,20 @@ const REFUSED: readonly [entry: string, reason: string, beyond?: 'beyond the sch
     stdio('push = { default = " " }'),
     'push "default" must be ignore, log, inbox, summary, run, rules, or the name of a sink',
   ],
+  [
+    stdio('push = { default = { limit = "6/hour" } }'),
+    'push "default" must be ignore, log, inbox, summary, run, rules, or the name of a sink',
+  ],
+  [
+    stdio('push = { default = { policy = "run", limit = "often" } }'),
+    'the limit of a push must be "<number>/<second|minute|hour|day>" or "none"',
+  ],
+  [
+    stdio('push = { default = { policy = "run", windows = 1 } }'),
+    'the windows of a push must be "all" or "owner"',
+  ],
+  [stdio('subscribe = "file:///a"'), 'subscribe must be an array of resource addresses or patterns'],
+  [stdio('channel = 1'), 'channel must be true or false'],
   [stdio('push = { "__proto__" = "run" }'), 'push must map methods to policies'],
   [
     stdio('request_timeout_ms = 0\ninject_summary = 1'),
@@ -133,6 +147,9 @@ const ACCEPTED: readonly string[] = [
     'enabled = false\ndescription = "Files"\nnaming = "mcp"\nexposure = "codemode"\ntool_exposure = { "a*" = "hidden" }',
   ),
   stdio('push = { default = "inbox", "notifications/*" = "my-sink" }'),
+  stdio(
+    'push = { default = { policy = "run", limit = "6/hour", windows = "owner" } }\nsubscribe = ["db://*"]\nchannel = true',
+  ),
 ]
 
 const schema = JSON.parse(

@@ -15,7 +15,9 @@ name = "hub"
 kind = "streamable_http"
 endpoint = "https://name:s3cret@example.com:8443/mcp?key=s3cret"
 auth = { kind = "bearer", token_keychain_ref = "PI_MCP_TOKEN_HUB", token = "s3cret" }
-push = { default = "summary", "notifications/x" = "run", "notifications/*" = "inbox" }
+push = { default = "summary", "notifications/x" = "run", "notifications/*" = { policy = "inbox", limit = "6/hour", windows = "all" } }
+subscribe = ["db://*"]
+channel = true
 `
 
 const ignored = (path: string, why = 'say yes when you are asked about it, or start with --approve') =>
@@ -49,7 +51,9 @@ test('an unanswered file gives one question, one diagnostic and nothing else', a
         'hub sends the credential: PI_MCP_TOKEN_HUB',
         'hub its pushes (all): summary, shown in the chat',
         'hub its pushes (notifications/x): run, shown in the chat and each starts one turn',
-        'hub its pushes ("notifications/*"): inbox',
+        'hub its pushes ("notifications/*"): inbox, at most 6/hour, in windows: all',
+        'hub subscribes to: "db://*"',
+        'hub asks to be a channel: what it sends would start turns with its own words',
       ],
     },
   ])

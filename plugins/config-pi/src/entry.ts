@@ -1,5 +1,12 @@
 import { join, resolve } from 'node:path'
-import type { Exposure, HttpTransportSpec, ServerSource, ServerSpec, StdioTransportSpec } from '@tapline/core'
+import type {
+  Exposure,
+  HttpTransportSpec,
+  PushPolicies,
+  ServerSource,
+  ServerSpec,
+  StdioTransportSpec,
+} from '@tapline/core'
 import { type Fields, isFields } from './fields.ts'
 import { rulesOf } from './rules.ts'
 import type { EntryKind, Finding, Schema, UnknownField } from './schema.ts'
@@ -95,12 +102,16 @@ function specOf(name: string, kind: EntryKind, raw: Fields, origin: EntryOrigin)
     timeout,
     description,
     push = {},
+    subscribe,
+    channel,
   } = raw as Partial<{
     exposure: string
     toolExposure: Record<string, string>
     timeout: number
     description: string
-    push: Record<string, string>
+    push: PushPolicies
+    subscribe: readonly string[]
+    channel: boolean
   }>
   return {
     name,
@@ -118,6 +129,8 @@ function specOf(name: string, kind: EntryKind, raw: Fields, origin: EntryOrigin)
     ),
     results: { maxBytes: 20 * 1024, overflow: 'temporary-file' },
     push: { ...push },
+    ...(subscribe === undefined ? {} : { subscribe: [...subscribe] }),
+    ...(channel === undefined ? {} : { channel }),
   }
 }
 

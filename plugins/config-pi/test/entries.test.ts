@@ -47,7 +47,9 @@ test('the defaults and fields of an HTTP server', async () => {
     description: 'Docs',
     exposure: 'codemode-deferred',
     toolExposure: { b: 'direct', 'a*': 'codemode-deferred' },
-    push: { default: 'run' },
+    push: { default: 'run', x: { policy: 'run', limit: '6/hour' } },
+    subscribe: ['file:///*'],
+    channel: true,
   }
   const [server] = (await createPlace().read({ user: { mcpServers: { docs: entry } } })).servers
   expect(server).toMatchObject({
@@ -56,7 +58,9 @@ test('the defaults and fields of an HTTP server', async () => {
     requestTimeoutMs: 1500,
     exposure: 'codemode',
     toolExposure: { b: 'direct', 'a*': 'codemode' },
-    push: { default: 'run' },
+    push: { default: 'run', x: { policy: 'run', limit: '6/hour' } },
+    subscribe: ['file:///*'],
+    channel: true,
   })
   expect(server!.transport).toEqual({
     type: 'streamable-http',

@@ -57,6 +57,21 @@ const REFUSED: readonly [entry: unknown, reason: string, beyond?: 'beyond the sc
     { url, push: { default: ' ' } },
     'push "default" must be ignore, log, inbox, summary, run, rules, or the name of a sink',
   ],
+  [
+    { url, push: { default: { limit: '6/hour' } } },
+    'push "default" must be ignore, log, inbox, summary, run, rules, or the name of a sink',
+  ],
+  [
+    { url, push: { default: { policy: 'run', limit: '6 per hour' } } },
+    'the limit of a push must be "<number>/<second|minute|hour|day>" or "none"',
+  ],
+  [
+    { url, push: { default: { policy: 'run', windows: 'mine' } } },
+    'the windows of a push must be "all" or "owner"',
+  ],
+  [{ url, subscribe: 'file:///a' }, 'subscribe must be an array of resource addresses or patterns'],
+  [{ url, subscribe: [3] }, 'subscribe must be an array of resource addresses or patterns'],
+  [{ url, channel: 'yes' }, 'channel must be true or false'],
   [{ url: 'example.com/mcp' }, 'url must be an http or https URL'],
   [{ url: 'ftp://example.com' }, 'url must be an http or https URL'],
   [{ url: 'file:///etc' }, 'url must be an http or https URL'],
@@ -133,6 +148,15 @@ const ACCEPTED: readonly unknown[] = [
   { url, enabled: false, timeout: 0.5, description: 'Documentation', exposure: 'codemode-deferred' },
   { url, toolExposure: { search: 'direct', 'get_*': 'codemode-deferred', 'delete_*': 'hidden' } },
   { url, push: { default: 'inbox', 'notifications/x/*': 'my-sink' } },
+  {
+    url,
+    push: {
+      default: { policy: 'run', limit: '6 / hours', windows: 'owner' },
+      x: { policy: 'a', limit: 'none' },
+    },
+    subscribe: ['file:///a', 'db://*'],
+    channel: true,
+  },
   { url, oauth: {} },
   { url, oauth: { clientId: 'a', clientSecret: '${S}', callbackPort: 8765, scope: 'a b' } },
   { url, oauth: { callbackUrl: 'http://[::1]:1/x', clientRegistration: 'dcr' } },

@@ -1,23 +1,11 @@
-import { createPipeline, type Plugin, type Trigger } from '@tapline/core'
+import { createPipeline, type Plugin } from '@tapline/core'
 import { testKernel } from '@tapline/core/testing'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { dedupWindow, WINDOW_MS } from '../src/index.ts'
+import { createPlace, trigger } from './place.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
-
-const trigger = (traceId: string, overrides: Partial<Trigger> = {}): Trigger => ({
-  kind: 'trigger',
-  traceId,
-  source: 'mcp',
-  server: 'builds',
-  method: 'notifications/build',
-  key: 'key',
-  replacement: 'drop',
-  summary: traceId,
-  receivedAt: 0,
-  ...overrides,
-})
 
 /** A pipeline with the window in it, and the steps that were taken. */
 async function piped(
@@ -35,7 +23,11 @@ async function piped(
         ({ traceId, state, reason }) => void steps.push([traceId, state, reason].filter(Boolean).join(' ')),
       ),
   }
-  const { kernel } = await testKernel([plugin, watch, ...others], { options: { 'dedup-window': configured } })
+  const { kernel } = await testKernel([plugin, watch, ...others], {
+    options: { 'dedup-window': configured },
+    host: { paths: createPlace().paths },
+  })
+  onTestFinished(() => kernel.dispose())
   const pipeline = createPipeline({ kernel, policyFor: () => policy })
   return { steps, pipeline, kernel }
 }
@@ -73,23 +65,36 @@ it('does not keep an event from being delivered that was lost the first time', a
   }
   const { steps, pipeline } = await piped(dedupWindow(), {}, 'picky', picky)
   for (const traceId of ['1', '2', '3']) pipeline.admit(trigger(traceId))
+  await pipeline.idle()
   expect(steps).toEqual(['1 dropped not taken by picky', '2 delivered', '3 deduped duplicate of 2'])
 })
 
 it('counts as done what nobody can ever take', async () => {
   const { steps, pipeline } = await piped(dedupWindow(), {}, 'nobody')
   for (const traceId of ['1', '2']) pipeline.admit(trigger(traceId))
+  await pipeline.idle()
   expect(steps).toEqual(['1 dropped no sink', '2 deduped duplicate of 1'])
 })
 
-it('keeps what is shown and what is evaluated apart', async () => {
-  const { kernel } = await testKernel(dedupWindow())
+it('keeps what is shown and what is evaluated apart, and answers what it knows without a turn', async () => {
+  const { kernel } = await testKernel(dedupWindow(), { host: { paths: createPlace().paths } })
   const ask = (traceId: string, scope: 'process' | 'project') =>
     kernel.hooks.dedup.promise({ trigger: trigger(traceId), scope })
   expect(await ask('1', 'process')).toMatchObject({ verdict: 'first' })
   expect(await ask('2', 'project')).toMatchObject({ verdict: 'first' })
-  expect(await ask('3', 'process')).toEqual({ verdict: 'duplicate', of: '1' })
-  expect(await ask('4', 'project')).toEqual({ verdict: 'duplicate', of: '2' })
+  const answers: unknown[] = []
+  for (const [traceId, scope] of [
+    ['3', 'process'],
+    ['4', 'project'],
+  ] as const)
+    kernel.hooks.dedup.callAsync({ trigger: trigger(traceId), scope }, (_error, answer) =>
+      answers.push(answer),
+    )
+  expect(answers).toEqual([
+    { verdict: 'duplicate', of: '1' },
+    { verdict: 'duplicate', of: '2' },
+  ])
+  await kernel.dispose()
 })
 
 it.each<[string, ReturnType<typeof dedupWindow>, Record<string, unknown>, number]>([

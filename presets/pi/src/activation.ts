@@ -12,9 +12,11 @@ export function activateTools(
 ): void {
   const active = pi.getActiveTools()
   const added = names.filter((name) => !active.includes(name))
-  if (added.length === 0) return
   const own = active.filter(isOwn)
   const others = active.filter((name) => !isOwn(name))
+  // What was registered after them stands behind them, where they come from the cache.
+  const inFront = own.length === 0 || active.indexOf(own[0] as string) === others.length
+  if (added.length === 0 && (inFront || !isFresh(ctx))) return
   // What a conversation has told the model stays as it is.
   if (own.length > 0 && isFresh(ctx)) pi.setActiveTools(others)
   pi.setActiveTools([...others, ...added, ...own])

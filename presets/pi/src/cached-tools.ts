@@ -18,7 +18,8 @@ export interface FactoryCache {
   readonly complete?: boolean
 }
 
-type Execute = (
+/** What a call of a tool by its name does. */
+export type ToolCaller = (
   name: string,
   ...call: Parameters<ToolDefinition['execute']>
 ) => ReturnType<ToolDefinition['execute']>
@@ -96,7 +97,7 @@ function extensionsIn(directory: string): string {
 }
 
 /** The tools of the cache, when it is about the configuration as it is now. */
-export function cachedTools(execute: Execute): CachedTools {
+export function cachedTools(execute: ToolCaller): CachedTools {
   const agentDir = agentDirectory()
   const path = factoryCachePath(agentDir)
   const tools: ToolDefinition[] = []

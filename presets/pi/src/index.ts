@@ -1,13 +1,22 @@
 import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
 import { activateTools } from './activation.ts'
-import { cachedTools, forgetCachedTools } from './cached-tools.ts'
+import { cachedTools, forgetCachedTools, type ToolCaller } from './cached-tools.ts'
 import { claimProcess, standDownMessage } from './claim.ts'
 import { collectPlugins } from './collect.ts'
 import { createOpening, type Opening } from './opening.ts'
 import { lookAhead } from './outlook.ts'
+import { offerRuleTools } from './rule-tools.ts'
 import type { PiSession } from './session/session.ts'
 
 const NO_SESSION = 'MCP servers are not connected: there is no session, or --no-tapline was given.'
+
+const COMMANDS = {
+  mcp: 'MCP servers: status, reconnect <server>, reload',
+  inbox: 'What arrived and waits for you: claim <n|id>, dismiss <n|id> [reason], clear, all',
+  cron: 'Scheduled jobs: add <schedule> <text>, list, remove, enable, disable, run',
+  triggers: 'What arrives by itself, and what becomes of it: status, rules, sources, help',
+  'new-trigger': 'A rule in one sentence: <what to watch for, and what to do then>',
+} as const
 
 /**
  * The pi extension. This file and the few it imports are all that is loaded before a session starts:
@@ -23,25 +32,26 @@ export default function tapline(pi: ExtensionAPI): void {
   let opening: Opening | undefined
   const session = (): Promise<PiSession> => opening?.ensure() ?? Promise.reject(new Error(NO_SESSION))
 
+  const callTool: ToolCaller = async (name, ...call) => (await session()).callTool(name, ...call)
+
   pi.registerFlag('no-tapline', {
     type: 'boolean',
     default: false,
     description: 'Connect no MCP servers in this run',
   })
-  pi.registerCommand('mcp', {
-    description: 'MCP servers: status, reconnect <server>, reload',
-    getArgumentCompletions: async (prefix) => (await opening?.opened())?.completeMcp(prefix) ?? null,
-    handler: async (args, ctx) =>
-      opening ? (await session()).mcp(args, ctx) : ctx.ui.notify(NO_SESSION, 'warning'),
-  })
-  pi.registerCommand('triggers', {
-    description: 'What MCP servers push: sources, status',
-    getArgumentCompletions: async (prefix) => (await opening?.opened())?.completeTriggers(prefix) ?? null,
-    handler: async (args, ctx) =>
-      opening ? (await session()).triggers(args, ctx) : ctx.ui.notify(NO_SESSION, 'warning'),
-  })
+  for (const [name, description] of Object.entries(COMMANDS)) {
+    pi.registerCommand(name, {
+      description,
+      getArgumentCompletions: async (prefix) => (await opening?.opened())?.complete(name, prefix) ?? null,
+      handler: async (args, ctx) => {
+        if (!opening) return ctx.ui.notify(NO_SESSION, 'warning')
+        if (name === 'new-trigger') offerRuleTools(pi, ctx, callTool)
+        await (await session()).command(name, args, ctx)
+      },
+    })
+  }
   // A name that another extension has would end pi while it loads; see forgetCachedTools.
-  const cached = cachedTools(async (name, ...call) => (await session()).callTool(name, ...call))
+  const cached = cachedTools(callTool)
   for (const tool of cached.tools) pi.registerTool(tool)
   const cancelForget = forgetCachedTools(cached)
 
@@ -58,6 +68,7 @@ export default function tapline(pi: ExtensionAPI): void {
       extended: plugins.length > 0 || pi.getMcpServers().length > 0,
       cacheComplete: cached.complete,
     })
+    if (!outlook.empty) offerRuleTools(pi, ctx, callTool)
     activateTools(pi, ctx, ableToReach(pi, outlook.reaching), (name) => cached.names.has(name))
     opening = createOpening(() => open(pi, ctx, cached.names, plugins))
     opening.plan(outlook)

@@ -53,7 +53,12 @@ export function lookAhead({ cwd, projectTrusted, extended, cacheComplete }: Circ
     [agentDir, project].some((directory) => SETTINGS.some((name) => existsSync(join(directory, name))))
   const covered = cacheComplete && Object.keys(own ?? {}).length === 0
   return {
-    empty: entries.length === 0 && !further,
+    empty:
+      entries.length === 0 &&
+      !further &&
+      !holdsSome(join(loopsDirectory(agentDir), 'tapline-cron.json'), 'jobs') &&
+      !existsSync(join(loopsDirectory(agentDir), 'inbox.jsonl')) &&
+      !holdsSome(join(loopsDirectory(agentDir), 'triggers.json'), 'rules'),
     waits: further || (exposures.has('direct') && !covered),
     reaching: [
       ...(exposures.has('codemode') || exposures.has('codemode-deferred') ? (['codemode'] as const) : []),
@@ -83,6 +88,17 @@ function entriesOf(path: string): Readonly<Record<string, Entry>> | undefined {
       : undefined
   } catch {
     return undefined
+  }
+}
+
+/** Whether a file of rules or jobs has any; what cannot be read may hold some. */
+function holdsSome(path: string, key: 'jobs' | 'rules'): boolean {
+  if (!existsSync(path)) return false
+  try {
+    const list = (JSON.parse(readFileSync(path, 'utf8')) as Readonly<Record<string, unknown>>)[key]
+    return !Array.isArray(list) || list.length > 0
+  } catch {
+    return true
   }
 }
 

@@ -52,9 +52,9 @@ export async function taplinePipeline(): Promise<Subject> {
     name: 'count',
     api: 1,
     setup({ hooks }) {
-      hooks.deliver.sink('count').tap({}, (trigger) => {
+      hooks.deliver.sink('summary').tap({}, (trigger) => {
         counter.take(Number(trigger.summary.slice(trigger.summary.lastIndexOf(' ') + 1)))
-        return { sink: 'count' }
+        return { sink: 'summary' }
       })
     },
   }
@@ -63,7 +63,7 @@ export async function taplinePipeline(): Promise<Subject> {
     host: testHost({ env: process.env }),
     report: console.error,
   })
-  const pipeline = createPipeline({ kernel, policyFor: () => 'count' })
+  const pipeline = createPipeline({ kernel, policyFor: () => 'summary' })
   return subject(kernel, counter.count, (frame) => pipeline.receive('bench', frame))
 }
 

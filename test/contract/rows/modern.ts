@@ -11,6 +11,7 @@ type ServerPipe = NonNullable<NonNullable<Parameters<typeof serveStdio>[1]>['tra
 class ModernServer {
   /** What the client sent. */
   readonly frames: Frame[] = []
+  resources: readonly string[] = []
   server: Server | undefined
   #pipe: MemoryTransport | undefined
 
@@ -46,8 +47,14 @@ class ModernServer {
   #create(listChanged: boolean): Server {
     const server = new Server(
       { name: 'modern', version: '2.0.0' },
-      { capabilities: { tools: { listChanged } }, instructions: 'Be modern.' },
+      {
+        capabilities: { tools: { listChanged }, resources: { subscribe: true, listChanged } },
+        instructions: 'Be modern.',
+      },
     )
+    server.setRequestHandler('resources/list', () => ({
+      resources: this.resources.map((uri) => ({ uri, name: uri })),
+    }))
     server.setRequestHandler('tools/list', () => ({
       tools: [{ name: 'add', inputSchema: { type: 'object' as const } }],
     }))
@@ -103,7 +110,7 @@ export function modernRows(load: () => Promise<Sdk>): void {
         made.notifications.some(({ method }) => method === 'notifications/subscriptions/acknowledged'),
       )
       expect(server.requests('subscriptions/listen').map(({ params }) => params?.notifications)).toEqual([
-        { toolsListChanged: true },
+        { toolsListChanged: true, resourcesListChanged: true },
       ])
       await server.server?.sendToolListChanged()
       await made.until(() =>
@@ -118,6 +125,37 @@ export function modernRows(load: () => Promise<Sdk>): void {
       const made = bench(await load(), { serve: (pipe) => server.serve(pipe, false) })
       await made.session.listTools()
       expect(server.requests('subscriptions/listen')).toEqual([])
+    })
+
+    it('is listened to for the resources that are wanted, as its list changes', async () => {
+      const server = new ModernServer()
+      server.resources = ['db://one', 'file:///a']
+      const spec = { subscribe: ['db://*', 'file:///named'] }
+      const made = bench(await load(), { spec, serve: (pipe) => server.serve(pipe) })
+      const wanted = () =>
+        server
+          .requests('subscriptions/listen')
+          .map(
+            ({ params }) =>
+              (params?.notifications as { resourceSubscriptions?: string[] }).resourceSubscriptions,
+          )
+          .at(-1)
+          ?.toSorted()
+          .join()
+      const active = () => made.session.status.subscriptions?.active.toSorted().join()
+      await made.session.ready()
+      await made.until(() => active() === 'db://one,file:///named')
+      expect(wanted()).toBe('db://one,file:///named')
+      await server.server?.sendResourceUpdated({ uri: 'db://one' })
+      await made.until(() =>
+        made.notifications.some(({ method }) => method === 'notifications/resources/updated'),
+      )
+      server.resources = ['db://one', 'db://two']
+      await server.server?.sendResourceListChanged()
+      await made.until(() => active() === 'db://one,db://two,file:///named')
+      expect(wanted()).toBe('db://one,db://two,file:///named')
+      expect(made.session.status.subscriptions?.refused).toEqual([])
+      expect(made.errors).toEqual([])
     })
 
     it('is listened to again when the stream has ended, and its catalogue is stale then', async () => {

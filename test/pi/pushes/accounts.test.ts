@@ -139,7 +139,7 @@ describe('the books of pushes in the real pi', () => {
     await connected(pi, 'first', 'web')
     const [shown = ''] = await pi.command('/triggers sources')
     expect(shown).toMatch(
-      /^Trigger sources \(3\):\n {2}- source #1: connected queued=0 dropped=0 deduped=0 last_event=never\n/,
+      /^Trigger sources \(5\):\n {2}- source #1: connected queued=0 dropped=0 deduped=0 last_event=never\n/,
     )
     const order = [...shown.matchAll(/source #(\d): (\w+)[^]*?subscriptions: mcp:(\S+)/g)]
     expect(order.map(([, ...facts]) => facts)).toEqual([

@@ -43,7 +43,7 @@ describe('the terminal interface of the real pi', () => {
     expect(listed).toMatch(/^ +slow: connected · 14 tools$/m)
     expect(listed).toMatch(/^ +web: connected · 14 tools$/m)
     await terminal.submit('/triggers sources')
-    const sources = await terminal.waitForScreen(/Trigger sources \(2\):[^]*source #2/, PATIENCE_MS)
+    const sources = await terminal.waitForScreen(/Trigger sources \(4\):[^]*source #2/, PATIENCE_MS)
     expect(sources).toMatch(/source #1: connected queued=0 dropped=0 deduped=0 last_event=never/)
     expect(sources).toMatch(/stderr: listening/)
     expect(sources).toMatch(/subscriptions: mcp:web \[inject_summary\] \(streamable-http, user\)/)

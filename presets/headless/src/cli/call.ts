@@ -47,7 +47,8 @@ export async function call(context: CommandContext): Promise<number> {
   }
 }
 
-function serverFor(tapline: Tapline, name: string): Server {
+/** The enabled server of this name, or an error that says which there are. */
+export function serverFor(tapline: Tapline, name: string): Server {
   const server = tapline.server(name)
   if (!server) {
     const known = tapline.servers.map(({ spec }) => spec.name).join(', ') || 'none'

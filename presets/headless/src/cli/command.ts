@@ -15,7 +15,19 @@ export interface CommandContext {
   readonly args: readonly string[]
   readonly json: boolean
   readonly undo: boolean
+  /** Every project, not only this one. */
+  readonly all: boolean
+  readonly reason?: string
   readonly forSeconds?: number
+  /** What a new rule says. */
+  readonly rule?: {
+    readonly condition?: string
+    readonly action?: string
+    readonly repeat?: boolean
+    readonly promote?: boolean
+  }
+  /** What --reply names: a tool. */
+  readonly reply?: string
   /** What --approve or --no-approve say of project files. */
   readonly approve?: boolean
 }

@@ -3,9 +3,12 @@ import { parseArgs } from 'node:util'
 import { isTaplineError, messageOf } from '@tapline/core'
 import { pathsFor } from '../paths.ts'
 import { call } from './call.ts'
+import { channel } from './channel.ts'
 import type { CommandContext } from './command.ts'
 import { doctor } from './doctor.ts'
+import { inbox } from './inbox.ts'
 import { list } from './list.ts'
+import { rules } from './rules.ts'
 import { watch } from './watch.ts'
 
 const USAGE = `Usage: tapline <command> [options]
@@ -13,6 +16,15 @@ const USAGE = `Usage: tapline <command> [options]
   list                             connect every enabled server; print state, tools and errors
   call <server> <tool> [json]      call a tool; "-" reads the arguments from standard input
   watch [--for SECONDS]            print each push as it is mapped, delivering nothing
+  channel test <server>            wait for one event of a channel server, each step printed;
+                                   --for SECONDS, and --reply TOOL [json] to answer it
+  inbox [list] [--all]             what arrived and waits, in this project or in every one
+  inbox claim|dismiss <id>         mark a finding; dismiss takes --reason TEXT
+  inbox clear [--all]              dismiss what list prints
+  rules [list] [--all]             the rules of this project, or of every one
+  rules add <condition> <action>   or one sentence, or --condition and --action;
+                                   --repeat: not only once, --promote: result into the chat
+  rules remove|enable|disable <id>
   doctor [--undo]                  what is configured, from where, what is wrong, what to do
 
 Options: --json   --cwd DIR   --approve | --no-approve (project files)   --help
@@ -23,6 +35,9 @@ const COMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<num
   list,
   call,
   watch,
+  channel,
+  inbox,
+  rules,
   doctor,
 }
 
@@ -39,7 +54,14 @@ export async function main(args: readonly string[]): Promise<number> {
         json: { type: 'boolean', default: false },
         cwd: { type: 'string' },
         for: { type: 'string' },
+        reply: { type: 'string' },
         undo: { type: 'boolean', default: false },
+        all: { type: 'boolean', default: false },
+        reason: { type: 'string' },
+        condition: { type: 'string' },
+        action: { type: 'string' },
+        repeat: { type: 'boolean', default: false },
+        promote: { type: 'boolean', default: false },
         approve: { type: 'boolean' },
         'no-approve': { type: 'boolean' },
         help: { type: 'boolean', short: 'h', default: false },
@@ -73,11 +95,30 @@ export async function main(args: readonly string[]): Promise<number> {
       args: rest,
       json: values.json,
       undo: values.undo,
+      all: values.all,
+      rule: ruleIn(values),
+      ...(values.reason === undefined ? {} : { reason: values.reason }),
       ...(forSeconds === undefined ? {} : { forSeconds }),
+      ...(values.reply === undefined ? {} : { reply: values.reply }),
       ...(values.approve ? { approve: true } : values['no-approve'] ? { approve: false } : {}),
     })
   } catch (thrown) {
     return refuse(isTaplineError(thrown) ? thrown.toString() : messageOf(thrown))
+  }
+}
+
+function ruleIn(values: {
+  readonly condition?: string | undefined
+  readonly action?: string | undefined
+  readonly repeat: boolean
+  readonly promote: boolean
+}): NonNullable<CommandContext['rule']> {
+  const { condition, action, repeat, promote } = values
+  return {
+    ...(condition === undefined ? {} : { condition }),
+    ...(action === undefined ? {} : { action }),
+    repeat,
+    promote,
   }
 }
 

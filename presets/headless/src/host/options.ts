@@ -13,6 +13,9 @@ export interface TaplineOptions extends ConfigurationOptions {
   readonly pushes: PushMode
   readonly chat?: Host['chat']
   readonly credentials?: Host['credentials']
+  readonly agents?: Host['agents']
+  /** The id of the session around it, by which rules know who made them. */
+  readonly sessionId?: string
   isModelProvider?(name: string): boolean
   /** Replaces every server's limit of connect attempts, for commands that do not wait for a server to come back. */
   readonly attempts?: number

@@ -52,7 +52,9 @@ function isServer(entry: unknown): entry is ServerSpec {
     isObject(results) &&
     isObject(toolExposure) &&
     isObject(push) &&
-    Object.values(push).every((policy) => typeof policy === 'string')
+    Object.values(push).every(
+      (policy) => typeof policy === 'string' || (isObject(policy) && typeof policy.policy === 'string'),
+    )
   )
 }
 

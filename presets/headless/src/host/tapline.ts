@@ -6,7 +6,6 @@ import {
   type Kernel,
   type Pipeline,
   policyFor,
-  sentence,
   type ServerSpec,
   type TaplineError,
   type TrustQuestion,
@@ -15,13 +14,16 @@ import { type Catalogue, createCatalogue } from '@tapline/tools'
 import { isToolsListChanged } from '@tapline/triggers'
 import { builtInPlugins } from '../plugins/built-in.ts'
 import { loadNamedPlugins } from '../plugins/named.ts'
+import type { Services } from '../plugins/services.ts'
 import { readSettings } from '../settings/files.ts'
+import { withLoopsConfig } from '../settings/loops-config.ts'
 import { isKnownPolicy, strayPlugins, strayPushes } from '../settings/stray.ts'
-import { applySettings, type Settings } from '../settings/settings.ts'
+import { applySettings, folded, type Settings } from '../settings/settings.ts'
 import { eraMemory } from '../state/eras.ts'
 import { readConfiguration } from './configuration.ts'
-import { hostOf } from './host.ts'
+import { runHost, type RunningHost } from './host.ts'
 import type { TaplineOptions } from './options.ts'
+import { failureOf, noPushStream } from './server-diagnostics.ts'
 import { createServer, type Server } from './server.ts'
 
 /** Tapline in one process: the kernel, the servers and the pipeline. */
@@ -36,6 +38,8 @@ export interface Tapline {
   readonly diagnostics: readonly Diagnostic[]
   /** Project files that are not used because nobody was asked about them. */
   readonly questions: readonly TrustQuestion[]
+  /** What built-in plugins offer beside their taps. */
+  readonly services: Services
   /** False when mcp.json forbids to activate codemode for its servers. */
   readonly autoEnableCodemode: boolean
   server(name: string): Server | undefined
@@ -56,21 +60,33 @@ export async function createTapline(options: TaplineOptions): Promise<Tapline> {
     diagnostics.push(diagnostic)
     options.onDiagnostic(diagnostic)
   }
+  const running = runHost(options, tell)
+  const services: Services = {}
   const kernel = await createKernel({
     plugins: [
-      ...builtInPlugins().filter((plugin) => !settings.disable.has(plugin.name)),
+      ...builtInPlugins(services).filter((plugin) => !settings.disable.has(plugin.name)),
       ...named.plugins,
       ...(options.plugins ?? []),
     ],
-    host: hostOf(options),
-    options: settings.options,
+    host: running.host,
+    options: withLoopsConfig(settings.options, options.paths.loopsDir, tell),
     report: (error) => tell({ severity: 'warning', message: error.toString() }),
   })
   for (const diagnostic of [...settings.diagnostics, ...named.diagnostics]) tell(diagnostic)
-  const tapline = new RunningTapline(options, kernel, settings, diagnostics, tell, questions)
+  const tapline = new RunningTapline(
+    options,
+    kernel,
+    settings,
+    diagnostics,
+    tell,
+    questions,
+    running,
+    services,
+  )
   for (const diagnostic of strayPlugins(settings, kernel.plugins)) tell(diagnostic)
   try {
     await tapline.reload()
+    running.attach(tapline)
   } catch (thrown) {
     await tapline.close()
     throw thrown
@@ -83,10 +99,12 @@ class RunningTapline implements Tapline {
   readonly pipeline: Pipeline
   readonly catalogue: Catalogue
   readonly settings: Settings
+  readonly services: Services
   servers: readonly Server[] = []
   questions: readonly TrustQuestion[] = []
   autoEnableCodemode = true
   readonly #options: TaplineOptions
+  readonly #running: RunningHost
   readonly #settingsQuestions: readonly TrustQuestion[]
   /** What was found once, and what the server files say as they are now. */
   readonly #lasting: readonly Diagnostic[]
@@ -105,8 +123,12 @@ class RunningTapline implements Tapline {
     diagnostics: readonly Diagnostic[],
     tell: (diagnostic: Diagnostic) => void,
     questions: readonly TrustQuestion[],
+    running: RunningHost,
+    services: Services,
   ) {
     this.#options = options
+    this.#running = running
+    this.services = services
     this.kernel = kernel
     this.settings = settings
     this.#lasting = diagnostics
@@ -117,6 +139,7 @@ class RunningTapline implements Tapline {
     this.pipeline = createPipeline({
       kernel,
       watchOnly: options.pushes === 'watch',
+      hasCompany: running.hasCompany,
       policyFor: (server, method) => policyFor(this.server(server)?.spec.push ?? {}, method, kernel.hasSink),
       onMissingSink: (policy, server) => {
         // Of any other policy the configuration has been told already.
@@ -132,7 +155,7 @@ class RunningTapline implements Tapline {
   }
 
   server(name: string): Server | undefined {
-    return this.servers.find((server) => sameName(server.spec.name, name))
+    return this.servers.find(({ spec }) => folded(spec.name) === folded(name))
   }
 
   start(): void {
@@ -150,11 +173,12 @@ class RunningTapline implements Tapline {
     this.#closed = true
     await this.#reloading.catch(() => undefined)
     try {
-      this.pipeline.close()
+      await this.pipeline.close()
       this.catalogue.close()
       await Promise.allSettled(this.servers.map((server) => server.session.close()))
     } finally {
       await this.kernel.dispose()
+      await this.#running.close()
     }
   }
 
@@ -209,29 +233,15 @@ class RunningTapline implements Tapline {
     if (this.#options.pushes !== 'ignore') this.pipeline.receive(server.spec.name, frame)
   }
 
-  /** Said once, and a warning only where somebody asked for this server's pushes. */
+  /** Said once. */
   #notePushStream({ spec, session }: Server): void {
     if (session.status.report.pushStream !== 'none' || this.#told.has(`stream ${spec.name}`)) return
     this.#told.add(`stream ${spec.name}`)
-    const severity = Object.keys(spec.push).length > 0 ? 'warning' : 'info'
-    const message = `server "${spec.name}" offers no server-push stream: its tools work, notifications do not arrive.`
-    this.#tell({ severity, message, server: spec.name })
+    this.#tell(noPushStream(spec))
   }
 
   #fail(spec: ServerSpec, error: TaplineError): void {
     this.pipeline.book(spec.name).lastError = error.message
-    const retrying =
-      error.code === 'RECONNECT_EXHAUSTED' || error.code === 'AUTH_FAILED' || spec.reconnect.maxAttempts === 1
-        ? error.advice
-        : `(retrying with backoff, up to ${spec.reconnect.maxAttempts} attempts)`
-    this.#options.onDiagnostic({
-      severity: 'warning',
-      message: `mcp server '${spec.name}' failed: ${sentence(error.message)} ${retrying}`,
-      server: spec.name,
-    })
+    this.#options.onDiagnostic(failureOf(spec, error))
   }
-}
-
-function sameName(a: string, b: string): boolean {
-  return a.replaceAll('-', '_') === b.replaceAll('-', '_')
 }

@@ -1,25 +1,34 @@
+import { channels } from '@tapline/channels'
 import { chatSink } from '@tapline/chat-sink'
 import { configLoops } from '@tapline/config-loops'
 import { configPi } from '@tapline/config-pi'
 import type { Plugin } from '@tapline/core'
+import { cron } from '@tapline/cron'
 import { dedupWindow } from '@tapline/dedup-window'
+import { inboxSink } from '@tapline/inbox-sink'
 import { keychain } from '@tapline/keychain'
+import { rulesSink } from '@tapline/rules-sink'
 import { stdio } from '@tapline/stdio'
 import { streamableHttp } from '@tapline/streamable-http'
 import { tools } from '@tapline/tools'
-import { triggers } from '@tapline/triggers'
+import { redact, triggers } from '@tapline/triggers'
+import type { Services } from './services.ts'
 
-/** The plugins of every preset, in order: reading this list is reading the product. */
-export function builtInPlugins(): readonly Plugin[] {
+/** The plugins of every preset, in order: reading this list is reading the product. They fill `services` as they are set up. */
+export function builtInPlugins(services: Services = {}): readonly Plugin[] {
   return [
     configPi(),
     configLoops(),
     keychain(),
     stdio(),
     streamableHttp(),
+    channels({ redact, onReady: (contract) => (services.channels = contract) }),
     triggers(),
     dedupWindow(),
     chatSink(),
+    inboxSink({ onReady: (service) => (services.inbox = service) }),
+    rulesSink({ onReady: (rules) => (services.rules = rules) }),
+    cron({ onReady: (jobs) => (services.cron = jobs) }),
     tools(),
   ]
 }

@@ -1,4 +1,5 @@
-import type { SettingsFile } from './settings.ts'
+import { ruleOf, type PushPolicy, type PushRule } from '@tapline/core'
+import { partsOf, type PushEntry, type SettingsFile } from './settings.ts'
 import type { PluginFile } from './approval.ts'
 import { quoted, word } from './words.ts'
 
@@ -49,17 +50,33 @@ function optionFacts(plugin: string, table: Readonly<Record<string, unknown>>): 
   )
 }
 
-function pushFacts(server: string, table: Readonly<Record<string, string>>): readonly string[] {
+function pushFacts(server: string, table: Readonly<Record<string, PushEntry>>): readonly string[] {
   const whose = server === '*' ? 'every server' : quoted(server)
-  return Object.entries(table).map(
-    ([method, policy]) =>
-      `pushes of ${whose} (${method === 'default' ? 'all others' : quoted(method)}): ${meaning(policy)}`,
-  )
+  const { push, subscribe = [], channel } = partsOf(table)
+  return [
+    ...Object.entries(push).map(
+      ([method, policy]) =>
+        `pushes of ${whose} (${method === 'default' ? 'all others' : quoted(method)}): ${meaning(policy)}`,
+    ),
+    ...(subscribe.length === 0 ? [] : [`subscribes at ${whose} to: ${subscribe.map(quoted).join(', ')}`]),
+    ...(channel === true
+      ? [`lets ${whose} ask to be a channel: what it sends would start turns with its own words`]
+      : []),
+  ]
 }
 
-function meaning(policy: string): string {
-  if (policy === 'run') return '"run", shown in the chat and each starts one turn'
-  return policy === 'summary' ? '"summary", shown in the chat' : quoted(policy)
+function meaning(written: PushPolicy | PushRule): string {
+  const { policy, limit, windows } = ruleOf(written)
+  const shown = [
+    policy === 'run'
+      ? '"run", shown in the chat and each starts one turn'
+      : policy === 'summary'
+        ? '"summary", shown in the chat'
+        : quoted(policy),
+    ...(limit === undefined ? [] : [`at most ${quoted(limit)}`]),
+    ...(windows === undefined ? [] : [`in windows: ${quoted(windows)}`]),
+  ]
+  return shown.join(', ')
 }
 
 /** A YAML file may hold itself, or a few lines that stand for millions. */

@@ -1,6 +1,17 @@
-import type { Diagnostic, ResultSpec, ServerSpec, ToolNaming } from '@tapline/core'
+import type {
+  Diagnostic,
+  PushPolicies,
+  PushPolicy,
+  PushRule,
+  ResultSpec,
+  ServerSpec,
+  ToolNaming,
+} from '@tapline/core'
 
 type Tables<T> = Readonly<Record<string, Readonly<Record<string, T>>>>
+
+/** What a push table of a server says of one method, or of the server itself (`subscribe`, `channel`). */
+export type PushEntry = PushPolicy | PushRule | readonly string[] | boolean
 
 /** The content of one `tapline.*` file, as its schema has it. */
 export interface SettingsFile {
@@ -10,7 +21,7 @@ export interface SettingsFile {
   readonly naming?: ToolNaming
   readonly apply?: 'now' | 'next-session'
   readonly results?: { readonly max_bytes?: number; readonly overflow?: ResultSpec['overflow'] }
-  readonly push?: Tables<string>
+  readonly push?: Tables<PushEntry>
 }
 
 /** A plugin that a settings file names, and the file it is found from. */
@@ -29,7 +40,7 @@ export interface Settings {
   readonly naming?: ToolNaming
   readonly apply?: 'now' | 'next-session'
   readonly results?: SettingsFile['results']
-  readonly push: Tables<string>
+  readonly push: Tables<PushEntry>
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -78,6 +89,11 @@ export function applySettings(server: ServerSpec, settings: Settings): ServerSpe
   const own = Object.entries(settings.push).filter(
     ([name]) => name !== '*' && folded(name) === folded(server.name),
   )
+  const tables = own.map(([, table]) => partsOf(table))
+  const everywhere = partsOf(settings.push['*'] ?? {})
+  const subscribe =
+    tables.find((table) => table.subscribe)?.subscribe ?? server.subscribe ?? everywhere.subscribe
+  const channel = tables.find((table) => table.channel !== undefined)?.channel ?? server.channel
   return {
     ...server,
     naming: settings.naming ?? server.naming,
@@ -85,8 +101,35 @@ export function applySettings(server: ServerSpec, settings: Settings): ServerSpe
       maxBytes: maxBytes ?? server.results.maxBytes,
       overflow: overflow ?? server.results.overflow,
     },
-    push: [...own.map(([, table]) => table), server.push, settings.push['*'] ?? {}].reduce(over),
+    push: [...tables.map((table) => table.push), server.push, everywhere.push].reduce(over),
+    ...(subscribe === undefined ? {} : { subscribe }),
+    ...(channel === undefined ? {} : { channel }),
   }
+}
+
+/** What a table says of methods, and what of the server itself. */
+export function partsOf(table: Readonly<Record<string, PushEntry>>): {
+  readonly push: PushPolicies
+  readonly subscribe?: readonly string[]
+  readonly channel?: boolean
+} {
+  const push: Record<string, PushPolicy | PushRule> = {}
+  for (const [method, entry] of Object.entries(table))
+    if (typeof entry === 'string' || isRule(entry)) push[method] = entry
+  const { subscribe, channel } = table
+  return {
+    push,
+    ...(isList(subscribe) ? { subscribe } : {}),
+    ...(typeof channel === 'boolean' ? { channel } : {}),
+  }
+}
+
+function isRule(entry: PushEntry): entry is PushRule {
+  return typeof entry === 'object' && !Array.isArray(entry)
+}
+
+function isList(entry: PushEntry | undefined): entry is readonly string[] {
+  return Array.isArray(entry)
 }
 
 function mergeTables<T>(base: Tables<T>, added: Tables<T> = {}): Tables<T> {

@@ -1,6 +1,6 @@
-import { cleanText, type ConfigState, type Diagnostic } from '@tapline/core'
+import { cleanText, type ConfigState, type Diagnostic, type PushPolicies, ruleOf } from '@tapline/core'
 import { builtInPlugins } from '../plugins/built-in.ts'
-import { folded, type Settings } from './settings.ts'
+import { folded, partsOf, type Settings } from './settings.ts'
 import { didYouMean, quoted } from './words.ts'
 
 const POLICIES = ['ignore', 'log', 'inbox', 'summary', 'run', 'rules']
@@ -39,8 +39,9 @@ export function strayPushes(
         `"push" of tapline.*: no server is named ${shown(name)}; its policies do nothing.${didYouMean(name, names)}`,
       ),
     )
-  const strayPolicies = (table: Readonly<Record<string, string>>, whose: string, server?: string) =>
+  const strayPolicies = (table: PushPolicies, whose: string, server?: string) =>
     Object.entries(table)
+      .map(([method, written]) => [method, ruleOf(written).policy] as const)
       .filter(([, policy]) => !isKnownPolicy(policy) && !hasSink(policy))
       .map(([method, policy]) =>
         warning(
@@ -51,7 +52,7 @@ export function strayPushes(
   return [
     ...strayServers,
     ...Object.entries(settings.push).flatMap(([name, table]) =>
-      strayPolicies(table, `"push" of tapline.*, ${shown(name)}`),
+      strayPolicies(partsOf(table).push, `"push" of tapline.*, ${shown(name)}`),
     ),
     ...servers.flatMap(({ name, push }) => strayPolicies(push, `server ${shown(name)}`, name)),
   ]

@@ -54,6 +54,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function describe(error: ErrorObject): string {
   const { allowedValues } = error.params as { allowedValues?: unknown[] }
+  const { description } = (error.parentSchema ?? {}) as { description?: string }
+  if (error.keyword === 'type' && Array.isArray(error.schema))
+    return `${cleanText(dotted(error), 200)} must be ${error.schema.join(' or ')}`
+  if (error.keyword === 'pattern' && description !== undefined)
+    return `${cleanText(dotted(error), 200)} must be ${description}`
   return `${cleanText(dotted(error), 200) || 'the file'} ${error.message ?? 'is wrong'}${allowedValues ? ` (${allowedValues.join(', ')})` : ''}`
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Era, EraMemory, ServerSpec } from '@tapline/core'
-import { jsonFile } from './json-file.ts'
+import { jsonFile } from '@tapline/core'
 
 /** A verdict is asked again after this long: a server may have been upgraded. */
 const FRESH_MS = 24 * 60 * 60 * 1000

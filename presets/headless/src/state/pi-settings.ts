@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { applyEdits, modify, parse } from 'jsonc-parser'
 import type { ParseError } from 'jsonc-parser'
-import { withLock, writeAtomically } from './json-file.ts'
+import { withLock, writeAtomically } from '@tapline/core'
 
 /** The entry that keeps pi's built-in MCP support out of sessions. */
 export const SILENCE = '-builtin:mcp'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { TrustQuestion } from '@tapline/core'
-import { jsonFile, type JsonFile } from './json-file.ts'
+import { jsonFile, type JsonFile } from '@tapline/core'
 
 interface Answers {
   readonly version: 1

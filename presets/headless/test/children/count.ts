@@ -1,5 +1,5 @@
 // Adds one to the number in a file, again and again: count.ts <path> <times>
-import { jsonFile } from '../../src/state/json-file.ts'
+import { jsonFile } from '@tapline/core'
 
 const [path = '', times = '1'] = process.argv.slice(2)
 const file = jsonFile<{ readonly count: number; readonly filling: string }>({

@@ -1,6 +1,6 @@
 // Takes the lock of a file and never gives it back: hold.ts <path>
 import { writeSync } from 'node:fs'
-import { withLock } from '../../src/state/json-file.ts'
+import { withLock } from '@tapline/core'
 
 await withLock(process.argv[2] ?? '', () => {
   writeSync(1, 'locked\n')

@@ -29,7 +29,9 @@ nested = { deep = [1, true] }
 [push."*"]
 default = "run"
 [push.hub]
-"a/*" = "log"`,
+"a/*" = { policy = "log", limit = "6/hour", windows = "owner" }
+subscribe = ["db://*"]
+channel = true`,
     )
     const [question] = (await ask(place)).questions
     expect(question?.facts).toEqual([
@@ -38,7 +40,9 @@ default = "run"
       'names the plugin file "./\\u001b[2Kgone.mjs", which cannot be read now',
       'leaves out the plugin "keychain"',
       'pushes of every server (all others): "run", shown in the chat and each starts one turn',
-      'pushes of "hub" ("a/*"): "log"',
+      'pushes of "hub" ("a/*"): "log", at most "6/hour", in windows: "owner"',
+      'subscribes at "hub" to: "db://*"',
+      'lets "hub" ask to be a channel: what it sends would start turns with its own words',
       'option of the plugin "stdio": "command" = "a\\u{202e}b"',
       'option of the plugin "stdio": "nested" = {"deep":[1,true]}',
       'names tools: "server"',

@@ -93,3 +93,27 @@ describe('a push policy', () => {
     expect(applySettings(server({}, 'my_hu'), settings).push).toEqual({})
   })
 })
+
+describe('what a push table says of the server itself', () => {
+  it('goes over what its file says, and is no policy', () => {
+    const settings = merged(
+      {
+        push: {
+          '*': { subscribe: ['a'] },
+          hub: { channel: true, default: { policy: 'run', limit: '1/day' } },
+        },
+      },
+      { push: { hub: { subscribe: ['db://*'] } } },
+    )
+    const spec = { ...server({ x: 'log' }), subscribe: ['file:///a'], channel: false }
+    expect(applySettings(spec, settings)).toMatchObject({
+      push: { x: 'log', default: { policy: 'run', limit: '1/day' } },
+      subscribe: ['db://*'],
+      channel: true,
+    })
+    expect(applySettings(server({}, 'other'), settings)).toMatchObject({ push: {}, subscribe: ['a'] })
+    expect(applySettings(server({}, 'other'), settings)).not.toHaveProperty('channel')
+    const own = { ...server({}, 'other'), subscribe: ['file:///a'] }
+    expect(applySettings(own, settings)).toMatchObject({ subscribe: ['file:///a'] })
+  })
+})

@@ -128,7 +128,7 @@ describe('settings files', () => {
         { naming: 'mpc', apply: 'now' },
         'naming must be equal to one of the allowed values (mcp, original, server)',
       ],
-      [{ push: { hub: { default: 5 } } }, 'push.hub.default must be string'],
+      [{ push: { hub: { default: 5 } } }, 'push.hub.default must be string or object'],
       [{ push: { hub: 'run' } }, 'push.hub must be object'],
       [{ plugins: 'one' }, 'plugins must be array'],
       [{ results: { max_bytes: 1 } }, 'results.max_bytes must be >= 256'],

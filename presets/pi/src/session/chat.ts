@@ -1,5 +1,7 @@
 import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
 import type { Chat, ChatMessage } from '@tapline/core'
+import { takeTurn } from './shared-turn.ts'
+import { type Budget, countSpending, refusal } from './spending.ts'
 
 /** The custom type of every message that a push becomes. */
 const PUSH_MESSAGE = 'tapline:push'
@@ -16,10 +18,16 @@ export interface SessionChat extends Chat {
 }
 
 /**
- * Pushes as custom messages. A turn never starts while the agent runs: it waits here and not in pi's
+ * Pushes as custom messages. What turns cost counts towards the day's budget: when that is spent, no turn is taken on,
+ * and one that waited is only shown. A turn never starts while the agent runs: it waits here and not in pi's
  * queue, which an interrupted run would empty.
  */
-export function createChat(pi: ExtensionAPI, ctx: ExtensionContext): SessionChat {
+export function createChat(
+  pi: ExtensionAPI,
+  ctx: ExtensionContext,
+  budget: () => Budget | undefined = () => undefined,
+): SessionChat {
+  const spending = countSpending(pi, budget)
   const waiting: ChatMessage[] = []
   let timer: NodeJS.Timeout | undefined
   let closed = false
@@ -33,8 +41,17 @@ export function createChat(pi: ExtensionAPI, ctx: ExtensionContext): SessionChat
   const flush = (): void => {
     clearTimeout(timer)
     if (closed) return
-    const next = ctx.isIdle() ? waiting.shift() : undefined
-    if (next) send(next, true)
+    const idle = ctx.isIdle()
+    if (idle) spending.end()
+    const next = idle ? takeTurn(waiting) : undefined
+    const refused = refusal(budget())
+    if (next && refused !== undefined) {
+      send(next, false)
+      ctx.ui.notify(`${refused}: an event that waited for a turn is only shown`, 'warning')
+    } else if (next) {
+      spending.begin()
+      send(next, true)
+    }
     if (waiting.length > 0) timer = setTimeout(flush, LOOK_AGAIN_MS).unref()
   }
   const refuseWhenClosed = (): void => {
@@ -47,12 +64,15 @@ export function createChat(pi: ExtensionAPI, ctx: ExtensionContext): SessionChat
     },
     run: (message) => {
       refuseWhenClosed()
+      const refused = refusal(budget())
+      if (refused !== undefined) throw new Error(refused)
       waiting.push(message)
       flush()
     },
     flush,
     close: () => {
       closed = true
+      spending.close()
       clearTimeout(timer)
       for (const message of waiting.splice(0)) send(message, false)
     },

@@ -1,17 +1,22 @@
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
-import type { Server } from '@tapline/headless'
+import type { HostPaths } from '@tapline/core'
+import type { Server, Tapline } from '@tapline/headless'
+import { createInboxBadge } from './inbox/badge.ts'
 
-/** The status line of the servers. */
+/** What Tapline says in pi's footer. */
 export interface Footer {
-  show(servers: readonly Server[]): void
+  show(tapline: Pick<Tapline, 'servers' | 'services'>): void
+  close(): void
 }
 
-/** Keeps pi's footer true: how many servers are connected, connecting or down. */
-export function createFooter(ctx: ExtensionContext): Footer {
+/** Keeps pi's footer true: how many servers are connected, connecting or down, and what is new in the inbox. */
+export function createFooter(ctx: ExtensionContext, paths: HostPaths): Footer {
+  const badge = createInboxBadge(ctx, paths)
   // Not yet known: what an earlier session showed may still be there.
   let shown: string | undefined | null = null
   return {
-    show: (servers) => {
+    show: ({ servers, services }) => {
+      badge.follow(services.inbox?.inbox)
       const text = footerText(servers)
       if (text === shown) return
       shown = text
@@ -21,6 +26,7 @@ export function createFooter(ctx: ExtensionContext): Footer {
         // The session has ended.
       }
     },
+    close: () => badge.close(),
   }
 }
 

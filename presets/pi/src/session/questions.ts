@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
-import { cleanText, type TrustQuestion } from '@tapline/core'
-import { isBuiltInSilenced, jsonFile, setBuiltInSilenced, type TrustStore } from '@tapline/headless'
+import { cleanText, jsonFile, type TrustQuestion } from '@tapline/core'
+import { isBuiltInSilenced, setBuiltInSilenced, type TrustStore } from '@tapline/headless'
 
 /** Asks about project files that nobody was asked about. Answers the paths of those that may now be used. */
 export async function askAboutProject(

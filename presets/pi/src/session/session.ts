@@ -8,29 +8,26 @@ import type {
 } from '@earendil-works/pi-coding-agent'
 import { messageOf } from '@tapline/core'
 import type { Diagnostic, TrustQuestion } from '@tapline/core'
-import {
-  createTapline,
-  isModelProvider,
-  pathsFor,
-  piCredentialStore,
-  SETTINGS_FILES,
-  type Tapline,
-  trustStore,
-} from '@tapline/headless'
+import { createTapline, pathsFor, SETTINGS_FILES, type Tapline, trustStore } from '@tapline/headless'
+import { RULE_TOOL_NAMES, withdrawRuleTools } from '../rule-tools.ts'
+import { createAgents } from './agents/index.ts'
 import { approvalOnCommandLine } from './approval.ts'
+import { createChannels } from './channels/index.ts'
 import { createChat } from './chat.ts'
-import { completeMcp, completeTriggers, runMcp, runTriggers } from './commands.ts'
+import { COMMANDS, type CommandScope, type Completions } from './commands/index.ts'
 import { createEvents } from './events.ts'
+import { fromPi } from './from-pi.ts'
 import { createFooter } from './footer.ts'
 import { askAboutProject, offerSilence } from './questions.ts'
 import { activateReachingTools, serversToWaitFor } from './reach.ts'
 import { createNotices } from './notices.ts'
+import { createPanel } from './panel/index.ts'
+import { callRuleTool } from './rule-tools/index.ts'
 import { createToolbox } from './toolbox.ts'
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
 type ToolCall = Parameters<ToolDefinition['execute']>
-type Completions = { value: string; label: string; description?: string }[] | null
 
 /** Tapline in one pi session, as the entry drives it. */
 export interface PiSession {
@@ -43,10 +40,9 @@ export interface PiSession {
   settled(): void
   /** Other extensions have added or removed servers. */
   serversRegistered(): Promise<void>
-  mcp(args: string, ctx: ExtensionCommandContext): Promise<void>
-  triggers(args: string, ctx: ExtensionCommandContext): Promise<void>
-  completeMcp(prefix: string): Completions
-  completeTriggers(prefix: string): Completions
+  /** Runs the slash command of this name. */
+  command(name: string, args: string, ctx: ExtensionCommandContext): Promise<void>
+  complete(name: string, prefix: string): Completions
   /** Ends servers and plugins. Nothing of this session runs afterwards. */
   close(): Promise<void>
 }
@@ -74,6 +70,9 @@ class RunningSession implements PiSession {
   readonly #footer
   readonly #events
   readonly #toolbox
+  readonly #channels
+  readonly #agents
+  readonly #panel
   #tapline: Tapline | undefined
   #closed = false
 
@@ -94,8 +93,9 @@ class RunningSession implements PiSession {
         message: `${path} could not be read and was set aside as ${keptAs}.`,
       }),
     )
-    this.#chat = createChat(pi, ctx)
-    this.#footer = createFooter(ctx)
+    this.#chat = createChat(pi, ctx, () => this.#tapline?.services.rules)
+    this.#panel = createPanel(ctx, this.#paths)
+    this.#footer = createFooter(ctx, this.#paths)
     this.#events = createEvents(pi)
     this.#toolbox = createToolbox({
       pi,
@@ -104,6 +104,8 @@ class RunningSession implements PiSession {
       notices: this.#notices,
       onApplied: (server, tools) => this.#events.server(server, tools),
     })
+    this.#channels = createChannels(pi, ctx, this.#paths, this.#notices, this.#toolbox)
+    this.#agents = createAgents({ pi, ctx, shared: () => (this.#tapline ? this.#scope() : undefined) })
   }
 
   async open(): Promise<void> {
@@ -130,35 +132,32 @@ class RunningSession implements PiSession {
       pushes: consumes ? 'deliver' : 'ignore',
       paths: this.#paths,
       env: process.env,
-      projectTrusted: this.#ctx.isProjectTrusted(),
       trust: this.#trust,
-      registered: () =>
-        this.#pi
-          .getMcpServers()
-          .map(({ name, config, extensionPath }) => ({ name, config, by: extensionPath })),
-      plugins: [...this.#plugins, this.#events.plugin],
-      credentials: [piCredentialStore(this.#paths.agentDir, process.env)],
-      isModelProvider: (name) =>
-        isModelProvider(this.#paths.agentDir, name) ||
-        this.#ctx.modelRegistry.getAll().some((model) => model.provider === name),
+      ...fromPi(this.#pi, this.#ctx, this.#paths),
+      plugins: [...this.#plugins, this.#events.plugin, this.#panel.plugin],
       toolNames: { taken: (name) => this.#toolbox.taken(name) },
       onDiagnostic: (diagnostic) => (starting ? tell(diagnostic) : this.#notices.say(diagnostic)),
       onServer: (server) => {
         if (this.#closed || !this.#tapline) return
-        this.#footer.show(this.#tapline.servers)
+        this.#footer.show(this.#tapline)
         // What is connected is told of when its tools are registered.
         if (server.session.status.state !== 'connected')
           this.#events.server(server, this.#toolbox.toolsOf(server.spec.name))
         this.#toolbox.changed()
+        this.#channels.changed(server)
       },
+      ...(this.#agents ? { agents: this.#agents } : {}),
       ...(consumes ? { chat: this.#chat } : {}),
     })
     starting = false
     if (this.#closed) return tapline.close()
     this.#tapline = tapline
     this.#toolbox.use(tapline)
+    this.#channels.use(tapline)
+    this.#panel.use(tapline)
+    if (!tapline.services.rules) withdrawRuleTools(this.#pi)
     activateReachingTools(this.#pi, this.#ctx, tapline, this.#notices, this.#toolbox)
-    this.#footer.show(tapline.servers)
+    this.#footer.show(tapline)
     tapline.start()
   }
 
@@ -203,7 +202,8 @@ class RunningSession implements PiSession {
   }
 
   callTool(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']> {
-    return this.#toolbox.call(name, ...call)
+    if (!RULE_TOOL_NAMES.includes(name)) return this.#toolbox.call(name, ...call)
+    return callRuleTool(this.#scope(), name, ...call)
   }
 
   settled(): void {
@@ -214,36 +214,34 @@ class RunningSession implements PiSession {
     if (!this.#tapline) return
     await this.#tapline.reload()
     activateReachingTools(this.#pi, this.#ctx, this.#tapline, this.#notices, this.#toolbox)
-    this.#footer.show(this.#tapline.servers)
+    this.#footer.show(this.#tapline)
     this.#toolbox.changed()
   }
 
-  async mcp(args: string, ctx: ExtensionCommandContext): Promise<void> {
-    await runMcp(args, ctx, this.#open(), this.#toolbox)
+  async command(name: string, args: string, ctx: ExtensionCommandContext): Promise<void> {
+    await COMMANDS[name]?.run(args, ctx, this.#scope())
   }
 
-  async triggers(args: string, ctx: ExtensionCommandContext): Promise<void> {
-    await runTriggers(args, ctx, this.#open(), this.#toolbox)
-  }
-
-  completeMcp(prefix: string): Completions {
-    return completeMcp(prefix, this.#tapline?.servers ?? [])
-  }
-
-  completeTriggers(prefix: string): Completions {
-    return completeTriggers(prefix)
+  complete(name: string, prefix: string): Completions {
+    return COMMANDS[name]?.complete(prefix, this.#tapline, this.#paths) ?? null
   }
 
   async close(): Promise<void> {
     this.#closed = true
     this.#notices.close()
+    // What waited for its window is delivered now: the chat must still be there.
+    await this.#tapline?.pipeline.close()
     this.#chat.close()
+    this.#channels.close()
+    this.#panel.close()
+    this.#footer.close()
     await this.#toolbox.close()
     await this.#tapline?.close()
   }
 
-  #open(): Tapline {
-    if (!this.#tapline) throw new Error('The MCP servers are being set up; try again in a moment.')
-    return this.#tapline
+  #scope(): CommandScope {
+    const tapline = this.#tapline
+    if (!tapline) throw new Error('The MCP servers are being set up; try again in a moment.')
+    return { pi: this.#pi, tapline, toolbox: this.#toolbox, paths: this.#paths, panel: this.#panel }
   }
 }

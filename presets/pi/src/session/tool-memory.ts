@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { HostPaths, ServerSpec } from '@tapline/core'
-import { builtInPlugins, type Server, SETTINGS_FILES, type Tapline, writeAtomically } from '@tapline/headless'
+import { type HostPaths, type ServerSpec, writeAtomically } from '@tapline/core'
+import { builtInPlugins, type Server, SETTINGS_FILES, type Tapline } from '@tapline/headless'
 import { cacheableTools, fingerprint, toolCache, type ToolListing } from '@tapline/tools'
 import { type CachedTool, type FactoryCache, factoryCachePath, factoryFingerprint } from '../cached-tools.ts'
 

@@ -85,7 +85,7 @@ it.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300])('lists events of the time
     },
     session: { status: { state: 'connected', report: {} } },
   } as unknown as Server
-  const tapline = { servers: [server], diagnostics: [], pipeline: { book: () => book } }
+  const tapline = { servers: [server], services: {}, diagnostics: [], pipeline: { book: () => book } }
   const text = sourcesText(tapline as unknown as Tapline, { toolsOf: () => [] } as unknown as Toolbox)
   expect(text).toContain('last_event=unknown')
   expect(text).toContain('unknown odd: delivered')

@@ -1,6 +1,3 @@
-/** Longest that a transport may take to close. */
-export const CLOSE_DEADLINE_MS = 10_000
-
 /** Resolves when `work` has settled, either way, or after `ms`. */
 export async function settledWithin(ms: number, work: () => Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined

@@ -1,0 +1,64 @@
+/** How many events a rule lets through in how long. */
+export interface Limit {
+  readonly count: number
+  readonly periodMs: number
+}
+
+const PERIODS: Readonly<Record<string, number>> = {
+  second: 1_000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+}
+const WRITTEN = /^\s*(\d{1,6})\s*\/\s*(second|minute|hour|day)s?\s*$/i
+
+/** What costs tokens: a server that runs wild costs no more than this, unless somebody said otherwise. */
+const COSTLY: ReadonlySet<string> = new Set(['run', 'rules'])
+const USUAL = '60/hour'
+
+/** What `<number>/<second|minute|hour|day>` says; undefined for anything else, `none` too. */
+export function parseLimit(written: string): Limit | undefined {
+  const [, count, period] = WRITTEN.exec(written) ?? []
+  if (count === undefined || period === undefined) return undefined
+  return { count: Number(count), periodMs: PERIODS[period.toLowerCase()] as number }
+}
+
+/** Whether this is a limit, or says that there is none. */
+export function isLimit(written: string): boolean {
+  return written.trim().toLowerCase() === 'none' || parseLimit(written) !== undefined
+}
+
+/** The limit that holds for a policy of which nothing is said. */
+export function usualLimit(policy: string): string | undefined {
+  return COSTLY.has(policy) ? USUAL : undefined
+}
+
+/** Lets `count` events through in any `periodMs`. The clock is monotonic: one that is set opens nothing. */
+export class RateLimit {
+  readonly written: string
+  readonly #limit: Limit
+  readonly #now: () => number
+  /** When the last `count` events were let through, as a ring. */
+  readonly #times: number[] = []
+  #next = 0
+
+  constructor(written: string, limit: Limit, now: () => number = () => performance.now()) {
+    this.written = written
+    this.#limit = limit
+    this.#now = now
+  }
+
+  take(): boolean {
+    const { count, periodMs } = this.#limit
+    const now = this.#now()
+    if (this.#times.length < count) {
+      this.#times.push(now)
+      return true
+    }
+    const oldest = this.#times[this.#next]
+    if (oldest === undefined || now - oldest < periodMs) return false
+    this.#times[this.#next] = now
+    this.#next = (this.#next + 1) % count
+    return true
+  }
+}

@@ -1,0 +1,30 @@
+/** What could steer a terminal or hide text: control and format characters. */
+const UNSEEN =
+  /[\p{Cc}\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu
+
+/** `text` on one line of at most `limit` code points, without control characters. */
+export function oneLine(text: string, limit: number): string {
+  // Cut first at a generous bound, so that a long text costs no more than it shows.
+  const bounded = text.slice(0, limit * 8 + 64).toWellFormed()
+  return cut(bounded.replace(UNSEEN, ' ').replace(/\s+/g, ' ').trim(), limit)
+}
+
+/** At most `limit` code points; an ellipsis is the last of them when something was cut. */
+export function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  const points = Array.from(text)
+  return points.length <= limit ? text : `${points.slice(0, Math.max(0, limit - 1)).join('')}…`
+}
+
+/** How many code points a text has. */
+export function pointsIn(text: string): number {
+  return Array.from(text).length
+}
+
+/** A point in time as RFC 3339 with the offset of local time. */
+export function localTime(ms: number): string {
+  const minutes = -new Date(ms).getTimezoneOffset()
+  const two = (number: number): string => String(Math.trunc(Math.abs(number))).padStart(2, '0')
+  const local = new Date(ms + minutes * 60_000).toISOString().slice(0, -1)
+  return `${local}${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`
+}

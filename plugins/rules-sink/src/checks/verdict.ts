@@ -1,0 +1,75 @@
+import type { AgentOutcome } from '@tapline/core'
+import type { CheckResult } from '../types.ts'
+import type { Report } from './report.ts'
+import type { Ending } from './runs.ts'
+
+/** What a check means for its rules. */
+export interface Verdict {
+  readonly status: CheckResult['status']
+  readonly error?: string
+  /** A failed check counts for these: the longer they fail, the rarer they are polled. */
+  readonly failed: readonly string[]
+  /** For these the check did what it had to. */
+  readonly succeeded: readonly string[]
+  /** They matched, and whether their actions were carried out nobody knows. */
+  readonly incomplete: readonly string[]
+  /** Nobody said whether they match. */
+  readonly unchecked: readonly string[]
+  /** Whether it makes sense to check those once more. */
+  readonly repeatable: boolean
+}
+
+const NO_REPORT = 'the model did not say which rules match (it never called report_matches)'
+
+/**
+ * Judges how a check ended. Where the sub-agent failed before it reported, that counts for every rule, since none was
+ * judged; afterwards only for those whose actions were under way. An abort counts for none, and takes back nothing.
+ */
+export function verdictOf(
+  ids: readonly string[],
+  report: Pick<Report, 'made' | 'matched'>,
+  outcome: Pick<AgentOutcome, 'status' | 'error'>,
+  ending: Ending | undefined,
+): Verdict {
+  const { made, matched } = report
+  const { status } = outcome
+  const none = { failed: [], succeeded: [], incomplete: [], unchecked: [], repeatable: false }
+  if (status === 'completed' && made) return { ...none, status: 'completed', succeeded: ids }
+  const unchecked = made ? [] : ids
+  if (status === 'aborted' && ending !== undefined) {
+    const error = ending === 'user' ? 'aborted' : 'the session ended'
+    return { ...none, status: 'aborted', error, unchecked }
+  }
+  if (status === 'over_budget')
+    return { ...none, status: 'aborted', error: "today's budget is spent", incomplete: matched, unchecked }
+  const error = status === 'completed' ? NO_REPORT : errorOf(status, outcome.error)
+  if (!made)
+    return {
+      ...none,
+      status: 'failed',
+      error,
+      failed: status === 'aborted' ? [] : ids,
+      unchecked,
+      repeatable: true,
+    }
+  const others = ids.filter((id) => !matched.includes(id))
+  // What was left to do once every rule was found not to match is of no interest.
+  if (matched.length === 0) return { ...none, status: 'completed', succeeded: ids }
+  return {
+    ...none,
+    status: 'failed',
+    error,
+    failed: status === 'aborted' ? [] : matched,
+    succeeded: others,
+    incomplete: matched,
+  }
+}
+
+function errorOf(status: 'failed' | 'timeout' | 'aborted', error: string | undefined): string {
+  if (error !== undefined && error !== '') return error
+  return status === 'timeout'
+    ? 'it took too long'
+    : status === 'aborted'
+      ? 'it was ended from outside'
+      : 'it failed and did not say why'
+}

@@ -1,0 +1,149 @@
+import type { Trigger } from '@tapline/core'
+
+/** A session of a process that has taken something out of the queue. */
+export interface Owner {
+  readonly pid: number
+  readonly instance: string
+  /** When the process began, in a unit of the machine's own: tells it from a later one with its pid. */
+  readonly start?: number
+  /** Milliseconds since the epoch: it is done by then, if it still lives. */
+  readonly until: number
+}
+
+/** One rule's share of an item. When it is done, it is gone. */
+export interface Part {
+  /** `reported`: a check said that the condition holds; the action may have begun. */
+  readonly state: 'waiting' | 'running' | 'reported'
+  /** Whose it is, once it no longer waits. Without an owner it is free. */
+  readonly owner?: Owner
+  /** How often a check of it was begun. */
+  readonly attempts: number
+  /** Milliseconds since the epoch. */
+  readonly notBefore?: number
+}
+
+/** What is kept of a trigger: never its content. */
+export type StoredTrigger = Omit<Trigger, 'content' | 'attributes' | 'policy'>
+
+/** An event and the rules that are still to be checked against it. */
+export interface Item {
+  readonly id: string
+  /** A `check` is a periodic one, which is not repeated when it fails. */
+  readonly kind: 'push' | 'check'
+  readonly trigger: StoredTrigger
+  /** Real path of the project that it arrived in. */
+  readonly cwd: string
+  /** By rule id. */
+  readonly parts: Readonly<Record<string, Part>>
+}
+
+/** What is on its way to the inbox: kept until the inbox has it. */
+export interface Leaving {
+  readonly id: string
+  readonly trigger: StoredTrigger
+  readonly cwd: string
+  readonly reason: string
+  readonly owner: Owner
+}
+
+/** A push and rules that were checked against it a moment ago. */
+export interface Recent {
+  readonly key: string
+  readonly cwd: string
+  readonly receivedAt: number
+  readonly rules: readonly string[]
+}
+
+/** `trigger-queue.json`. */
+export interface QueueFile {
+  readonly version: number
+  readonly items: readonly Item[]
+  readonly leaving: readonly Leaving[]
+  readonly recent: readonly Recent[]
+}
+
+export const EMPTY_QUEUE: QueueFile = { version: 1, items: [], leaving: [], recent: [] }
+
+export function storedTrigger({
+  content: _content,
+  attributes: _attributes,
+  policy: _policy,
+  ...trigger
+}: Trigger): StoredTrigger {
+  return trigger
+}
+
+export function isQueueFile(content: unknown): content is QueueFile {
+  return isRecord(content) && Array.isArray(content.items)
+}
+
+/** The file without entries that are damaged. */
+export function soundQueue(content: QueueFile): QueueFile {
+  const lists = content as unknown as Readonly<Record<string, unknown>>
+  const list = (name: string): readonly unknown[] => (Array.isArray(lists[name]) ? lists[name] : [])
+  return {
+    ...content,
+    version: 1,
+    items: list('items').filter(isItem),
+    leaving: list('leaving').filter(isLeaving),
+    recent: list('recent').filter(isRecent),
+  }
+}
+
+/** How many entries of the file are damaged. */
+export function damagedIn(content: QueueFile): number {
+  const count = (queue: QueueFile): number => queue.items.length + (queue.leaving?.length ?? 0)
+  return count(content) - count(soundQueue(content))
+}
+
+function isItem(value: unknown): value is Item {
+  if (!isRecord(value) || !isRecord(value.parts)) return false
+  const { id, kind, cwd, trigger, parts } = value
+  return (
+    typeof id === 'string' &&
+    (kind === 'push' || kind === 'check') &&
+    typeof cwd === 'string' &&
+    isTrigger(trigger) &&
+    Object.values(parts).every(isPart)
+  )
+}
+
+function isPart(value: unknown): value is Part {
+  if (!isRecord(value)) return false
+  const { state, owner, attempts } = value
+  const known = state === 'waiting' || state === 'running' || state === 'reported'
+  return known && Number.isSafeInteger(attempts) && (owner === undefined || isOwner(owner))
+}
+
+function isLeaving(value: unknown): value is Leaving {
+  if (!isRecord(value)) return false
+  const { id, cwd, reason, trigger, owner } = value
+  const texts = [id, cwd, reason].every((text) => typeof text === 'string')
+  return texts && isTrigger(trigger) && isOwner(owner)
+}
+
+function isOwner(value: unknown): value is Owner {
+  return isRecord(value) && Number.isSafeInteger(value.pid) && typeof value.instance === 'string'
+}
+
+function isTrigger(value: unknown): value is StoredTrigger {
+  if (!isRecord(value)) return false
+  const { traceId, source, server, method, key, summary, replacement, receivedAt } = value
+  return (
+    [traceId, source, server, method, key, summary].every((text) => typeof text === 'string') &&
+    (replacement === 'drop' || replacement === 'latest_replaces') &&
+    Number.isFinite(receivedAt)
+  )
+}
+
+function isRecent(value: unknown): value is Recent {
+  if (!isRecord(value)) return false
+  const { key, cwd, receivedAt, rules } = value
+  return (
+    typeof key === 'string' && typeof cwd === 'string' && Number.isFinite(receivedAt) && Array.isArray(rules)
+  )
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,24 @@
+import { type Diagnostic, sentence, type ServerSpec, type TaplineError } from '@tapline/core'
+
+/** What went wrong with a server, and what comes next. */
+export function failureOf(spec: ServerSpec, error: TaplineError): Diagnostic {
+  const { name, reconnect } = spec
+  if (error.code === 'SUBSCRIPTION_REFUSED') {
+    const message = `mcp server '${name}': ${sentence(error.message)} ${error.advice}`
+    return { severity: 'warning', message, server: name }
+  }
+  const ended =
+    error.code === 'RECONNECT_EXHAUSTED' || error.code === 'AUTH_FAILED' || reconnect.maxAttempts === 1
+  const next = ended ? error.advice : `(retrying with backoff, up to ${reconnect.maxAttempts} attempts)`
+  const message = `mcp server '${name}' failed: ${sentence(error.message)} ${next}`
+  return { severity: 'warning', message, server: name }
+}
+
+/** A server whose pushes cannot arrive: a warning only where somebody asked for them. */
+export function noPushStream({ name, push }: ServerSpec): Diagnostic {
+  return {
+    severity: Object.keys(push).length > 0 ? 'warning' : 'info',
+    message: `server "${name}" offers no server-push stream: its tools work, notifications do not arrive.`,
+    server: name,
+  }
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { join, relative, isAbsolute } from 'node:path'
+import { type HostPaths, type WindowRecord, type Windows, writeAtomically } from '@tapline/core'
+
+/** How often a session says that it is there, in milliseconds. */
+const HEARTBEAT_MS = 30_000
+/** A record that is older, or from further in the future, is nobody's. */
+const STALE_MS = 90_000
+
+/** The presence of this session among those of this machine. */
+export interface Presence extends Windows {
+  /** The session is over: others no longer see it. */
+  leave(): void
+}
+
+/** What {@link joinWindows} takes. */
+export interface PresenceOptions {
+  readonly paths: HostPaths
+  readonly kind: WindowRecord['kind']
+  readonly sessionId?: string
+}
+
+/** Says in `<loops dir>/presence` that this session is there, and reads there who else is. */
+export function joinWindows({ paths, kind, sessionId }: PresenceOptions): Presence {
+  const directory = join(paths.loopsDir, 'presence')
+  const home = realOf(paths.home)
+  const record = (): WindowRecord => ({
+    pid: process.pid,
+    instance,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    cwd: realOf(paths.cwd),
+    kind,
+    heartbeatAt: new Date().toISOString(),
+  })
+  const instance = randomUUID().slice(0, 8)
+  const self = record()
+  const path = join(directory, `${process.pid}-${instance}.json`)
+  const beat = (): void => {
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      writeAtomically(path, `${JSON.stringify(record())}\n`)
+    } catch {
+      // Read-only or full: this session then counts itself alone.
+    }
+  }
+  beat()
+  const timer = setInterval(beat, HEARTBEAT_MS)
+  timer.unref()
+
+  const list = (): readonly WindowRecord[] => {
+    const others = recordsIn(directory).filter((other) => other.instance !== instance)
+    return [self, ...others].toSorted((a, b) => a.pid - b.pid || (a.instance < b.instance ? -1 : 1))
+  }
+  const leader = (): WindowRecord => {
+    const all = list()
+    return all.find((window) => window.kind === 'interactive') ?? all[0] ?? self
+  }
+  return {
+    self,
+    list,
+    leader,
+    ownerOf: (cwd, session) => {
+      const all = list().filter((window) => window.kind === 'interactive')
+      const creator = session === undefined ? undefined : all.find((window) => window.sessionId === session)
+      return creator ?? all.find((window) => holds(realOf(cwd), window.cwd, home)) ?? leader()
+    },
+    isSelf: (other) => other.pid === self.pid && other.instance === instance,
+    sameProject: (a, b) => {
+      const [first, second] = [realOf(a), realOf(b)]
+      return holds(first, second, home) || holds(second, first, home)
+    },
+    leave: () => {
+      clearInterval(timer)
+      remove(path)
+    },
+  }
+}
+
+/** Whether `inner` is `outer` or below it; the root and the home directory hold nothing but themselves. */
+function holds(outer: string, inner: string, home: string): boolean {
+  if (outer === inner) return true
+  if (outer === '/' || outer === home) return false
+  const path = relative(outer, inner)
+  return path !== '' && !path.startsWith('..') && !isAbsolute(path)
+}
+
+function recordsIn(directory: string): readonly WindowRecord[] {
+  let names: readonly string[]
+  try {
+    names = readdirSync(directory).filter((name) => name.endsWith('.json'))
+  } catch {
+    return []
+  }
+  return names.flatMap((name) => {
+    const path = join(directory, name)
+    const record = readRecord(path)
+    if (record !== undefined && isAlive(record.pid)) return [record]
+    // Also what nobody can read: its owner, if it lives, writes it anew.
+    if (record !== undefined) remove(path)
+    return []
+  })
+}
+
+function readRecord(path: string): WindowRecord | undefined {
+  try {
+    const record = JSON.parse(readFileSync(path, 'utf8')) as WindowRecord
+    const age = Date.now() - Date.parse(record.heartbeatAt)
+    const whole =
+      Number.isSafeInteger(record.pid) &&
+      record.pid > 0 &&
+      typeof record.instance === 'string' &&
+      typeof record.cwd === 'string' &&
+      (record.kind === 'interactive' || record.kind === 'host')
+    return whole && Math.abs(age) < STALE_MS ? record : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A record that cannot be removed grows old by itself. */
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // Read-only, or no directory at all.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function realOf(directory: string): string {
+  try {
+    return realpathSync(directory)
+  } catch {
+    return directory
+  }
+}

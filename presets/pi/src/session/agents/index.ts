@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs'
+import type { AgentSession, ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
+import { type AgentOutcome, type Agents, type AgentTask, cleanText, messageOf } from '@tapline/core'
+import { currentModel } from './current.ts'
+import { runningCopy } from './running-copy.ts'
+import { startSubSession } from './sub-session.ts'
+import type { SharedTools } from './tools.ts'
+import { pruneTranscripts } from './transcripts.ts'
+
+/** A run that was told to end is waited for this long, in milliseconds: a tool may not listen. */
+const GRACE_MS = 5_000
+/** Longer timers end at once. */
+const LONGEST_TIMER_MS = 2_147_483_647
+const LONGEST_ERROR = 500
+
+/** What {@link createAgents} takes. */
+export interface AgentsOptions {
+  readonly pi: ExtensionAPI
+  readonly ctx: ExtensionContext
+  /** Undefined while Tapline is being set up: a sub-agent then has no tools of servers. */
+  shared(): SharedTools | undefined
+}
+
+/** Sub-agents of one pi session, in pi's own process and through its own SDK; undefined where pi cannot be found. */
+export function createAgents({ pi, ctx, shared }: AgentsOptions): Agents | undefined {
+  const copy = runningCopy(ctx)
+  if (!copy) return undefined
+  return {
+    current: () => currentModel(pi, ctx),
+    run: (task) =>
+      new Run(task).result(async () =>
+        startSubSession(await copy.load(), { pi, ctx, shared: shared() }, task),
+      ),
+  }
+}
+
+type Stop = Pick<AgentOutcome, 'error'> & { readonly status: Exclude<AgentOutcome['status'], 'completed'> }
+
+/** One task on its way. */
+class Run {
+  readonly #task: AgentTask
+  readonly #stopping = Promise.withResolvers<Stop>()
+  #stopped: Stop | undefined
+  #costUsd = 0
+  #last: { readonly stopReason: string; readonly errorMessage?: string } | undefined
+
+  constructor(task: AgentTask) {
+    this.#task = task
+  }
+
+  async result(start: () => Promise<AgentSession>): Promise<AgentOutcome> {
+    const { signal, timeoutMs, transcriptDir } = this.#task
+    const timer = setTimeout(
+      () => this.#stop('timeout', `it did not end within ${Math.round(timeoutMs / 1_000)} s`),
+      Math.min(timeoutMs, LONGEST_TIMER_MS),
+    )
+    const abort = (): void => this.#stop('aborted', 'it was aborted')
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+    let session: AgentSession | undefined
+    try {
+      if (!this.#stopped) {
+        session = await start()
+        await this.#work(session)
+      }
+    } catch (thrown) {
+      this.#stop('failed', messageOf(thrown))
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+    }
+    const outcome = this.#outcome(session)
+    session?.dispose()
+    pruneTranscripts(transcriptDir)
+    return outcome
+  }
+
+  async #work(session: AgentSession): Promise<void> {
+    session.subscribe((event) => {
+      if (event.type === 'message_end' && event.message.role === 'assistant') this.#answered(event.message)
+    })
+    if (this.#stopped) return
+    const working = session.prompt(this.#task.prompt, { expandPromptTemplates: false })
+    working.catch(() => undefined)
+    await Promise.race([working, this.#stopping.promise])
+    if (this.#stopped) await Promise.race([session.abort(), pause(GRACE_MS)])
+  }
+
+  #answered(message: {
+    readonly stopReason: string
+    readonly errorMessage?: string
+    readonly usage: { readonly cost: { readonly total: number } }
+  }): void {
+    this.#last = message
+    this.#costUsd += message.usage.cost.total
+    try {
+      const goesOn = this.#task.onCost?.(this.#costUsd) !== false
+      // What has said its last word has done its work.
+      if (!goesOn && message.stopReason === 'toolUse') this.#stop('over_budget', 'the budget is spent')
+    } catch (thrown) {
+      this.#stop('failed', messageOf(thrown))
+    }
+  }
+
+  #stop(status: Stop['status'], error: string): void {
+    this.#stopped ??= { status, error: cleanText(error, LONGEST_ERROR) }
+    this.#stopping.resolve(this.#stopped)
+  }
+
+  #outcome(session: AgentSession | undefined): AgentOutcome {
+    if (!this.#stopped && this.#last?.stopReason !== 'stop') this.#stop('failed', whyItEnded(this.#last))
+    const transcript = session?.sessionFile
+    return {
+      status: 'completed',
+      ...this.#stopped,
+      text: session?.getLastAssistantText() ?? '',
+      costUsd: this.#costUsd,
+      ...(transcript !== undefined && existsSync(transcript) ? { transcript } : {}),
+    }
+  }
+}
+
+function whyItEnded(
+  last: { readonly stopReason: string; readonly errorMessage?: string } | undefined,
+): string {
+  if (last === undefined) return 'the model did not answer'
+  if (last.stopReason === 'length') return 'the answer was longer than the model may write'
+  return last.errorMessage || `the model ended with "${last.stopReason}"`
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref())
+}

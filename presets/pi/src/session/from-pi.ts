@@ -1,0 +1,20 @@
+import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
+import type { HostPaths } from '@tapline/core'
+import { isModelProvider, piCredentialStore, type TaplineOptions } from '@tapline/headless'
+
+/** What a session of pi knows that Tapline asks for. */
+export function fromPi(
+  pi: ExtensionAPI,
+  ctx: ExtensionContext,
+  { agentDir }: HostPaths,
+): Pick<TaplineOptions, 'projectTrusted' | 'registered' | 'credentials' | 'isModelProvider' | 'sessionId'> {
+  return {
+    projectTrusted: ctx.isProjectTrusted(),
+    sessionId: ctx.sessionManager.getSessionId(),
+    registered: () =>
+      pi.getMcpServers().map(({ name, config, extensionPath }) => ({ name, config, by: extensionPath })),
+    credentials: [piCredentialStore(agentDir, process.env)],
+    isModelProvider: (name) =>
+      isModelProvider(agentDir, name) || ctx.modelRegistry.getAll().some((model) => model.provider === name),
+  }
+}

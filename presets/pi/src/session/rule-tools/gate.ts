@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
+import { cleanText, cut } from '@tapline/core'
+import { redact } from '@tapline/headless'
+
+const LONGEST_PREVIEW = 200
+
+/** A change that a model asks for and a person decides on. */
+export interface Change {
+  readonly tool: string
+  /** What happens, without any value: `create a rule`. */
+  readonly action: string
+  /** Why it is asked about, without any value. */
+  readonly reason: string
+  readonly args: unknown
+  /** What it is about, as the person recognises it. */
+  readonly preview: string
+}
+
+/**
+ * Asks the person. Throws what the model is told when the answer is no, and when there is nobody to ask: nothing of
+ * it happens then.
+ */
+export async function approve(
+  ctx: ExtensionContext,
+  { tool, action, reason, args, preview }: Change,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (!ctx.hasUI) throw new Error(`${tool} requires interactive confirmation; use the slash command instead`)
+  ctx.ui.notify(`approval required: ${tool} (${action})`, 'info')
+  const yes = await ctx.ui.confirm(
+    'Control-plane approval required',
+    [
+      `Action: ${action}`,
+      `Tool: ${tool}`,
+      `Reason: ${reason}`,
+      `Args hash: ${createHash('sha256').update(JSON.stringify(args)).digest('hex').slice(0, 12)}`,
+      `Preview: ${shown(preview)}`,
+    ].join('\n'),
+    signal ? { signal } : {},
+  )
+  ctx.ui.notify(`${yes ? 'approved' : 'denied'}: ${tool} (${action})`, 'info')
+  if (!yes) throw new Error(`${tool} was denied by the user; nothing was changed`)
+}
+
+/** Redacted before it is cut, so that no half of a secret is left. */
+function shown(text: string): string {
+  return cut(cleanText(redact(text), LONGEST_PREVIEW * 4), LONGEST_PREVIEW)
+}

@@ -1,0 +1,186 @@
+import { createRequire, findPackageJSON } from 'node:module'
+import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
+import type { InboxEntry } from '@tapline/inbox-sink'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { columnsOf, fit, pad, wrap } from '../../../src/session/inbox/columns.ts'
+import { drawPanel, type PanelState } from '../../../src/session/inbox/drawing.ts'
+
+// pi measures every line with this, and ends when one is too wide. It is pi's dependency, not ours.
+const piRequire = createRequire(findPackageJSON('@earendil-works/pi-coding-agent', import.meta.url) ?? '')
+const { visibleWidth } = piRequire('@earendil-works/pi-tui') as { visibleWidth(text: string): number }
+
+type Theme = ExtensionContext['ui']['theme']
+
+/** A theme that colours everything, as one line of a terminal would have it. */
+const theme = {
+  fg: (color: string, text: string) => `\u001B[3${color.length % 8}m${text}\u001B[39m`,
+  bold: (text: string) => `\u001B[1m${text}\u001B[22m`,
+} as unknown as Theme
+
+const entry = (text: string, more: Partial<InboxEntry> = {}): InboxEntry => ({
+  id: 'inb-1a2b3c4d00000000000000000000000000',
+  created_at: new Date(Date.now() - 300_000).toISOString(),
+  status: 'new',
+  kind: 'news',
+  source: 'trigger:mcp:hub',
+  run_id: '',
+  cwd: '',
+  text,
+  verified: null,
+  dismiss_reason: null,
+  job_id: null,
+  session_id: null,
+  claimed_by: null,
+  verified_reason: null,
+  dismissed_at: null,
+  ...more,
+})
+
+const state = (listed: readonly InboxEntry[], more: Partial<PanelState> = {}): PanelState => ({
+  all: false,
+  view: { listed, elsewhere: 0 },
+  selected: 0,
+  page: 1,
+  note: undefined,
+  ...more,
+})
+
+// oxlint-disable-next-line no-control-regex -- colours are what this removes.
+const plain = (line: string): string => line.replaceAll(/\u001B\[\d+m/g, '')
+
+/** Text of every script, wide and narrow, with emoji, marks and joiners. */
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.lorem(),
+  fc
+    .array(fc.constantFrom('日本', 'é', '👩‍👩‍👧', '🇩🇪', 'ก็', 'ﷺ', '1️⃣', 'क्षि', '한', '⌚', '↔️', ' ', 'a'), {
+      maxLength: 40,
+    })
+    .map((parts) => parts.join('')),
+)
+const clean = text.map((raw) => raw.replaceAll(/[\p{C}\s]+/gu, ' '))
+
+describe('columns', () => {
+  it('are never fewer than pi counts', () => {
+    fc.assert(
+      fc.property(clean, fc.integer({ min: 0, max: 90 }), (words, columns) => {
+        expect(visibleWidth(words)).toBeLessThanOrEqual(columnsOf(words))
+        expect(visibleWidth(fit(words, columns))).toBeLessThanOrEqual(columns)
+        expect(columnsOf(pad(words, columns))).toBe(Math.max(columns, columnsOf(words)))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('are what they are for the text of most people', () => {
+    for (const words of [
+      'build 7 failed',
+      'déjà vu – “quoted” … 5 € → ok',
+      'Привет, мир',
+      'Tiếng Việt',
+      'ελληνικά',
+      '日本語',
+    ])
+      expect(columnsOf(words)).toBe(visibleWidth(words))
+  })
+
+  it('wrap between words and say when there is more', () => {
+    expect(wrap('one two three four', 9, 5)).toEqual(['one two', 'three', 'four'])
+    expect(wrap('one two three four', 9, 2)).toEqual(['one two', 'three fo…'])
+    expect(wrap('abcdefghij kl', 4, 9)).toEqual(['abcd', 'efgh', 'ij', 'kl'])
+    expect(wrap('', 10, 3)).toEqual([''])
+    fc.assert(
+      fc.property(
+        clean,
+        fc.integer({ min: 2, max: 90 }),
+        fc.integer({ min: 1, max: 6 }),
+        (words, columns, most) => {
+          const lines = wrap(words, columns, most)
+          expect(lines.length).toBeLessThanOrEqual(most)
+          for (const line of lines) expect(visibleWidth(line)).toBeLessThanOrEqual(columns)
+        },
+      ),
+    )
+  })
+})
+
+describe('the panel', () => {
+  it('shows the list, the selected finding whole, and the keys', () => {
+    const long = `deploy to production? ${'because of this and that '.repeat(8)}`
+    const listed = [
+      entry(long, { kind: 'checkpoint', cwd: '/work/app' }),
+      entry('build 7 failed', { source: 'cron:nightly', created_at: 'yesterday' }),
+    ]
+    const lines = drawPanel(state(listed, { view: { listed, elsewhere: 4 } }), theme, 80, 40).map(plain)
+    expect(lines).toEqual([
+      '─'.repeat(80),
+      ' Inbox of this project: 2 new, 1 to decide',
+      ' › ! deploy to production? because of this and that because of…   hub, 5 min ago',
+      '   build 7 failed                                                   cron:nightly',
+      '',
+      ' deploy to production? because of this and that because of this and that',
+      ' because of this and that because of this and that because of this and that',
+      ' because of this and that because of this and that because of this and that',
+      ' hub, 5 min ago · /work/app · 1a2b3c4d',
+      '',
+      ' ↑↓ move · enter claim · d dismiss · c clear · tab every project · esc close',
+      ' + 4 new in other projects',
+    ])
+  })
+
+  it('keeps what is selected in sight', () => {
+    const listed = Array.from({ length: 40 }, (_, n) => entry(`finding ${n}.`))
+    for (const selected of [0, 1, 20, 38, 39]) {
+      const shown = state(listed, { selected })
+      const lines = drawPanel(shown, theme, 80, 30).map(plain)
+      expect(lines.filter((line) => line.startsWith(' › '))).toEqual([
+        expect.stringContaining(`finding ${selected}.`),
+      ])
+      expect(lines.filter((line) => /^ [› ] finding/.test(line))).toHaveLength(shown.page)
+      expect(lines.some((line) => / to \d+ of 40$/.test(line))).toBe(true)
+    }
+  })
+
+  it('says that there is nothing', () => {
+    const lines = drawPanel(state([], { all: true, note: 'Dismissed 3.' }), theme, 80, 24).map(plain)
+    expect(lines.slice(1)).toEqual([
+      ' Inbox of every project: nothing new',
+      '',
+      ' Dismissed 3.',
+      ' tab this project · esc close',
+    ])
+  })
+
+  it('has no line that is wider than the terminal, or two lines long, whatever it shows', () => {
+    const field = fc.oneof(text, fc.constant(''))
+    const any = fc
+      .record({ text: field, source: field, cwd: field, created_at: field, id: field })
+      .chain((fields) =>
+        fc
+          .record({
+            kind: fc.constantFrom('news' as const, 'checkpoint' as const),
+            verified: fc.constantFrom(true, null),
+          })
+          .map((more) => entry('', { ...fields, ...more })),
+      )
+    fc.assert(
+      fc.property(
+        fc.array(any, { maxLength: 6 }),
+        fc.integer({ min: 1, max: 130 }),
+        fc.nat(60),
+        fc.nat(5),
+        fc.option(clean, { nil: undefined }),
+        (listed, width, rows, selected, note) => {
+          for (const line of drawPanel(state(listed, { selected, note }), theme, width, rows)) {
+            expect(visibleWidth(line)).toBeLessThanOrEqual(width)
+            // oxlint-disable-next-line no-control-regex -- that is what must not be there.
+            expect(plain(line)).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u202E]/)
+          }
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})
