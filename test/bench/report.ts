@@ -19,7 +19,15 @@ export interface BenchResult {
 const PEERS: Readonly<Record<string, string>> = { raw: 'raw loop', piMcp: 'pi-mcp 1.6.0', sdk: 'bare SDK' }
 
 /** The result as a page. */
-export function report({ machine, rounds, ratios, claims, inbox, listChanges, insidePi }: BenchResult): string {
+export function report({
+  machine,
+  rounds,
+  ratios,
+  claims,
+  inbox,
+  listChanges,
+  insidePi,
+}: BenchResult): string {
   const lines = [
     '# Bench',
     '',

@@ -1,10 +1,13 @@
-import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import lockfile from 'proper-lockfile'
 
 /** A lock that nobody has refreshed for this long was left by a dead process. */
 const STALE_MS = 10_000
+/** Longer than {@link STALE_MS}: whoever waits sees a lock grow stale. */
+const LONGEST_WAIT_MS = 25_000
+const HELD: ReadonlySet<string | undefined> = new Set(['ELOCKED', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'])
 
 /**
  * Runs `work` while no other process has the lock of this file; a holder that was killed is waited for ten seconds. The
@@ -26,21 +29,21 @@ export async function withLock<T>(
 }
 
 async function acquire(path: string, lock: string): Promise<() => Promise<void>> {
-  for (let tries = 0; ; tries++) {
+  const deadline = performance.now() + LONGEST_WAIT_MS
+  for (;;) {
+    if (isStale(lock) && holdsSomething(lock)) setAside(lock)
     try {
       return await lockfile.lock(path, {
         lockfilePath: lock,
         realpath: false,
         stale: STALE_MS,
-        retries: { retries: 60, minTimeout: 20, maxTimeout: 500, factor: 1.5, randomize: true },
+        retries: { retries: 8, minTimeout: 20, maxTimeout: 500, factor: 1.5, randomize: true },
         // Thrown from a timer by default, which would end the process around us.
         onCompromised: () => undefined,
       })
     } catch (thrown) {
-      const { code } = thrown as NodeJS.ErrnoException
-      // Other programs put a file into the directory, which keeps it from being removed when they are killed.
-      if (tries === 0 && (code === 'ENOTEMPTY' || code === 'EEXIST') && isStale(lock)) setAside(lock)
-      else throw code === 'ELOCKED' ? heldError(lock) : thrown
+      if (!HELD.has((thrown as NodeJS.ErrnoException).code)) throw thrown
+      if (performance.now() > deadline) throw heldError(lock)
     }
   }
 }
@@ -56,12 +59,23 @@ function isStale(lock: string): boolean {
   return Date.now() - mtimeMs > STALE_MS
 }
 
-/** Renamed before it is removed: of several that find it stale, one takes it away, and never a fresh one. */
+/** Other programs put a file into the directory, which keeps it from being removed when they were killed. */
+function holdsSomething(lock: string): boolean {
+  try {
+    return readdirSync(lock).length > 0
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'ENOTDIR'
+  }
+}
+
+/** Renamed before it is removed: of several that find it stale, one takes it away. */
 function setAside(lock: string): void {
   const aside = `${lock}.${process.pid}.${randomUUID().slice(0, 8)}`
   try {
     renameSync(lock, aside)
-    rmSync(aside, { recursive: true, force: true })
+    // Another process may have been quicker, and this is its fresh one.
+    if (isStale(aside)) rmSync(aside, { recursive: true, force: true })
+    else renameSync(aside, lock)
   } catch {
     // Another process was quicker.
   }

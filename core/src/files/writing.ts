@@ -12,7 +12,6 @@ import {
   rmSync,
   statSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -20,7 +19,7 @@ import { dirname } from 'node:path'
  * Writes a file so that a reader sees the old or the new content, also after a crash. A file that is there keeps its
  * permissions, and a symbolic link stays one.
  */
-export function writeAtomically(path: string, text: string): void {
+export function writeAtomically(path: string, text: string | Uint8Array): void {
   const target = targetOf(path)
   const temporary = `${target}.${process.pid}.${randomUUID().slice(0, 8)}.tmp`
   const file = openSync(temporary, 'wx', 0o600)
@@ -51,7 +50,8 @@ export function appendLine(path: string, line: string): void {
     const { size } = fstatSync(file)
     const last = Buffer.alloc(1)
     const torn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a
-    writeSync(file, `${torn ? '\n' : ''}${line}\n`)
+    // One write where it fits; the rest of a short one, which a full disk makes, is tried again and then said.
+    writeFileSync(file, `${torn ? '\n' : ''}${line}\n`)
     fsyncSync(file)
   } finally {
     closeSync(file)

@@ -69,8 +69,9 @@ export function acceptsDedup(answer: object): true | string {
 
 /** Runs for every trigger. */
 export function acceptsDeliver(answer: object): true | string {
-  const { sink, dropped } = answer as Fields
+  const { sink, dropped, refused } = answer as Fields
   if (typeof sink !== 'string') return 'its "sink" is no text'
+  if (refused !== undefined && typeof refused !== 'string') return 'its "refused" is no text'
   return dropped === undefined || typeof dropped === 'string' || 'its "dropped" is no text'
 }
 

@@ -45,8 +45,8 @@ export interface LaneSteps {
   onReceipt(error: unknown, receipt?: Receipt): void
 }
 
-/** Policies of which every window has its own: what is shown is shown in each. */
-const OF_EVERY_WINDOW: ReadonlySet<string> = new Set(['summary', 'run', 'log', 'ignore'])
+/** Policies of which every window has its own: what is shown is shown in each. A channel settles itself who takes a turn. */
+const OF_EVERY_WINDOW: ReadonlySet<string> = new Set(['summary', 'run', 'channel', 'log', 'ignore'])
 
 /** A lane with nothing in it. `limited` is false for sources that are no servers: their events are the person's own. */
 export function createLane(

@@ -186,9 +186,9 @@ class NotificationPipeline implements Pipeline {
     const { claim, delivery } = lane
     lane.claim = undefined
     lane.delivery = undefined
-    if (!receipt) {
+    if (!receipt || receipt.refused !== undefined) {
       delivery?.giveUp()
-      return this.#redirect(lane, trigger, claim)
+      return this.#redirect(lane, trigger, claim, receipt?.refused ?? `not taken by ${lane.policy}`)
     }
     conclude(claim, 'done')
     if (receipt.dropped !== undefined) this.#settle(lane, trigger, 'dropped', receipt.sink, receipt.dropped)
@@ -196,8 +196,7 @@ class NotificationPipeline implements Pipeline {
   }
 
   /** To the inbox, because its own sink did not take it. */
-  #redirect(lane: Lane, trigger: Trigger, claim: Claim): void {
-    const reason = `not taken by ${lane.policy}`
+  #redirect(lane: Lane, trigger: Trigger, claim: Claim, reason: string): void {
     const settle = (receipt?: Receipt): void => {
       conclude(claim, receipt ? 'done' : 'failed')
       this.#settle(lane, trigger, receipt ? 'redirected' : 'dropped', receipt?.sink, reason)

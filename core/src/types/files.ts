@@ -33,7 +33,7 @@ export interface Files {
    */
   locked<T>(path: string, work: () => T | Promise<T>, lock?: string): Promise<T>
   /** Writes a file so that a reader sees the old or the new content, also after a crash. */
-  write(path: string, text: string): void
+  write(path: string, text: string | Uint8Array): void
   /** Adds one line to the end of a file, whole, also when its last line was torn. Call it under the file's lock. */
   append(path: string, line: string): void
 }

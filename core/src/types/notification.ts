@@ -92,6 +92,8 @@ export interface Receipt {
   readonly dropped?: string
   /** Set when the sink passed it on to the inbox. */
   readonly redirected?: boolean
+  /** Set when the sink does not take it, with the reason: it goes to the inbox, as without a receipt. */
+  readonly refused?: string
 }
 
 /** What a sink is told beside the trigger. */

@@ -14,7 +14,7 @@ export interface PushRule {
   readonly limit?: string
   /**
    * `all`: every window that has the server delivers it. `owner`: one of them does. When absent: all for `summary`,
-   * `run`, `log` and `ignore`, one for every other sink.
+   * `run`, `channel`, `log` and `ignore`, one for every other sink.
    */
   readonly windows?: 'all' | 'owner'
 }

@@ -24,7 +24,7 @@ export interface SinkParts {
 
 /**
  * Hands an event of an approved channel to the conversation, once for all windows of the project; the others show
- * that it came. No receipt sends it to the inbox: nobody approved the server, its sender said too much, or there is no chat.
+ * that it came. To the inbox goes what nobody approved, what its sender said too much of, and what finds no chat.
  */
 export function channelSink({ host, senders, maySpeak }: SinkParts) {
   return async (trigger: Trigger, { signal }: DeliverContext): Promise<Receipt | undefined> => {
@@ -45,12 +45,16 @@ export function channelSink({ host, senders, maySpeak }: SinkParts) {
       tell(host, trigger, approved ? 'sender_limit' : 'not_approved')
       // It is in the inbox once, not once for each window.
       own.done()
-      return undefined
+      return { sink: SINK, refused: approved ? 'its sender says too much' : 'a channel that nobody approved' }
     }
     const { traceId, server, method } = trigger
     // Also when the chat refuses it, for a budget that is spent or because it has ended: then it is in the inbox, once.
     own.done()
-    host.chat?.run({ text: frameChannel(trigger), traceId, server, method, together: TOGETHER })
+    try {
+      host.chat?.run({ text: frameChannel(trigger), traceId, server, method, together: TOGETHER })
+    } catch (thrown) {
+      return { sink: SINK, refused: thrown instanceof Error ? thrown.message : String(thrown) }
+    }
     tell(host, trigger, 'delivered')
     return { sink: SINK }
   }

@@ -30,7 +30,10 @@ describe('the sink of channels', () => {
   ])('leaves the event of a server %s to the inbox, once for all windows', async (_name, options) => {
     const claims = claimsOf(FIRST)
     await using place = await openPlace({ ...options, host: claims })
-    expect(await place.deliver(place.event('chat'))).toBeUndefined()
+    expect(await place.deliver(place.event('chat'))).toEqual({
+      sink: 'channel',
+      refused: 'a channel that nobody approved',
+    })
     expect(place.run).toEqual([])
     expect(claims.settled).toEqual(['done'])
     expect(place.audit).toMatchObject([{ state: 'not_approved', sourceLabel: 'chat' }])
@@ -39,7 +42,10 @@ describe('the sink of channels', () => {
   it('approves nobody until somebody decides', async () => {
     await using place = await openPlace()
     place.channels.approveBy(() => ({ events: false, permission: false }))
-    expect(await place.deliver(place.event('chat'))).toBeUndefined()
+    expect(await place.deliver(place.event('chat'))).toEqual({
+      sink: 'channel',
+      refused: 'a channel that nobody approved',
+    })
     expect(place.channels.relays()).toEqual([])
   })
 
@@ -52,10 +58,11 @@ describe('the sink of channels', () => {
       },
     }
     await using place = await openPlace({ host: { ...claims, chat: refusing } })
-    expect(await place.deliver(place.event('chat'))).toBeUndefined()
-    expect(place.reports.map(({ message }) => message)).toEqual([
-      'Plugin "channels" failed at hook "deliver": the budget is spent',
-    ])
+    expect(await place.deliver(place.event('chat'))).toEqual({
+      sink: 'channel',
+      refused: 'the budget is spent',
+    })
+    expect(place.reports).toEqual([])
     expect(claims.settled).toEqual(['done'])
   })
 
@@ -76,10 +83,11 @@ describe('the sink of channels', () => {
     const taken = { sink: 'channel' }
     expect(await say({ user: 'eve', chat_id: '1' })).toEqual(taken)
     expect(await say({ user: 'eve', chat_id: '2' })).toEqual(taken)
-    expect(await say({ user: 'eve', chat_id: '3' })).toBeUndefined()
+    const silenced = { sink: 'channel', refused: 'its sender says too much' }
+    expect(await say({ user: 'eve', chat_id: '3' })).toEqual(silenced)
     expect(await say({ user: 'bob', chat_id: '1' })).toEqual(taken)
-    for (const expected of [taken, taken, undefined]) expect(await say({ chat_id: '7' })).toEqual(expected)
-    for (const expected of [taken, taken, undefined]) expect(await say({})).toEqual(expected)
+    for (const expected of [taken, taken, silenced]) expect(await say({ chat_id: '7' })).toEqual(expected)
+    for (const expected of [taken, taken, silenced]) expect(await say({})).toEqual(expected)
     expect(place.audit.filter(({ state }) => state === 'sender_limit')).toHaveLength(3)
   })
 
@@ -88,7 +96,10 @@ describe('the sink of channels', () => {
       options: { sender_limit: 0, sender_minutes: 'ten', permission_minutes: NaN },
     })
     for (let n = 0; n < 60; n++) expect(await place.deliver(place.event('chat'))).toBeDefined()
-    expect(await place.deliver(place.event('chat'))).toBeUndefined()
+    expect(await place.deliver(place.event('chat'))).toEqual({
+      sink: 'channel',
+      refused: 'its sender says too much',
+    })
   })
 })
 

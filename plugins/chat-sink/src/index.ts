@@ -10,10 +10,15 @@ export const chatSink = (): Plugin => ({
     if (!chat) return
     const deliver =
       (sink: string, frame: (trigger: Trigger) => string, say: Chat['show']) =>
-      (trigger: Trigger): Receipt | undefined => {
+      (trigger: Trigger): Receipt => {
         const { traceId, server, method } = trigger
-        say({ text: frame(trigger), traceId, server, method })
-        return { sink }
+        try {
+          say({ text: frame(trigger), traceId, server, method })
+          return { sink }
+        } catch (thrown) {
+          // The chat says why in a sentence: it has ended, or the day's budget is spent.
+          return { sink, refused: thrown instanceof Error ? thrown.message : String(thrown) }
+        }
       }
     hooks.deliver.sink('summary').tap(
       {},

@@ -59,6 +59,7 @@ async function load(): Promise<Schema> {
     allErrors: true,
     verbose: true,
     strictNumbers: false,
+    allowUnionTypes: true,
     formats: FORMATS,
     keywords: ['errorMessage'],
   })

@@ -90,7 +90,6 @@ export class Claims {
   /** Frees what is not settled. */
   freePending(): void {
     for (const key of this.#pending) this.settle(key, this.#entries.get(key)?.traceId ?? '', false)
-    this.#pending.clear()
   }
 
   /** Says of every pending claim that its holder is there. */
@@ -121,7 +120,7 @@ export class Claims {
   /** What the file is to hold. */
   text(): string {
     const now = this.#now()
-    for (const [key, entry] of this.#entries) if (entry.isOver(now)) this.#entries.delete(key)
+    for (const [key, entry] of this.#entries) if (entry.isOver(now)) this.#forget(key)
     this.#dropOldest()
     return this.#entries.size === 0
       ? '{}\n'
@@ -150,8 +149,8 @@ export class Claims {
   #claim(trigger: Trigger, now: number): DedupVerdict {
     const { windowMs, holder } = this.#options
     const key = this.#keyOf(trigger)
-    // Deleted first, so that the newest are last.
-    this.#entries.delete(key)
+    // Forgotten first, so that the newest are last.
+    this.#forget(key)
     this.#entries.set(key, pendingEntry(key, trigger, now, windowMs, holder))
     this.#pending.add(key)
     if (this.#entries.size >= MOST_CLAIMS + SPARE_CLAIMS) this.#dropOldest()
@@ -163,9 +162,13 @@ export class Claims {
     let surplus = this.#entries.size - MOST_CLAIMS
     for (const key of this.#entries.keys()) {
       if (surplus-- <= 0) break
-      this.#entries.delete(key)
-      this.#pending.delete(key)
+      this.#forget(key)
     }
+  }
+
+  #forget(key: string): void {
+    this.#entries.delete(key)
+    this.#pending.delete(key)
   }
 
   #keyOf({ key }: Trigger): string {

@@ -5,8 +5,8 @@ import type { Holder } from './holder.ts'
 export const WINDOW_MS = 300_000
 /** An entry from further in the future was written by a clock that was wrong. */
 const FUTURE_MS = 60_000
-/** A length beyond this is damage. */
-const LONGEST_MS = 24 * 60 * 60_000
+/** A length beyond this is damage, in milliseconds. */
+export const LONGEST_MS = 24 * 60 * 60_000
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DedupRequest, DedupVerdict, Host, Log } from '@tapline/core'
 import { Claims } from './claims.ts'
-import { isObject } from './entry.ts'
+import { isObject, LONGEST_MS } from './entry.ts'
 import { BEAT_MS, enter, type Holder, leave } from './holder.ts'
 import { StateFile } from './state-file.ts'
 import { atMost, pause, turn } from './waiting.ts'
@@ -45,7 +45,8 @@ export function openProjectWindow(
   windowMs: number,
   log: Log,
 ): ProjectWindow {
-  return new SharedWindow(files, join(paths.loopsDir, 'dedup.json'), realOf(paths.cwd), windowMs, log)
+  const path = join(paths.loopsDir, 'dedup.json')
+  return new SharedWindow(files, path, realOf(paths.cwd), Math.min(windowMs, LONGEST_MS), log)
 }
 
 /**
@@ -156,7 +157,7 @@ class SharedWindow implements ProjectWindow {
     await turn()
     while (this.#hasWork) {
       const usable = await this.#hold()
-      if (this.#closed) break
+      if (this.#closed && !usable) break
       if (this.#hasWork) await pause(usable ? PAUSE_MS * (0.5 + Math.random()) : RETRY_MS, usable)
     }
     this.#running = undefined

@@ -62,6 +62,16 @@ it('has the length that the claim says, in every session', async () => {
   expect(await short.deliver('6', { key: 'long' })).toBe('first')
 })
 
+it('is a day long at most', async () => {
+  const place = createPlace()
+  const window = await openSession(place, { windowMs: Infinity }, turns)
+  expect(await window.deliver('1')).toBe('first')
+  await pass(24 * HOUR_MS - 1)
+  expect(await (await openSession(place, {}, turns)).deliver('2')).toBe('duplicate')
+  await pass(1)
+  expect(await window.deliver('3')).toBe('first')
+})
+
 it('goes with a clock that is set back, in all sessions that know the claim', async () => {
   const place = createPlace()
   const [a, b] = [await openSession(place, {}, turns), await openSession(place, {}, turns)]

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
+import { type Files, files } from '@tapline/core'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createPlace, eventually, filesInTurn, first, openSession, type Place, trigger } from './place.ts'
 
@@ -234,6 +235,8 @@ describe('a lock', () => {
     const place = createPlace()
     const lock = `${place.path}.lock`
     mkdirSync(lock, { recursive: true })
+    // pi-loops writes into it who has it.
+    writeFileSync(join(lock, 'owner'), '1.abc')
     const then = new Date(Date.now() - 11_000)
     utimesSync(lock, then, then)
     const window = await openSession(place)
@@ -275,6 +278,33 @@ describe('a lock', () => {
       expect(window.warnings).toHaveLength(1)
     },
   )
+
+  it('that another process may have taken meanwhile is not written under', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const place = createPlace()
+    let holds = 0
+    const asleep: Files = {
+      ...files,
+      locked: (path, work) =>
+        files.locked(path, () => {
+          const working = work()
+          if (holds++ > 0) return working
+          // The machine sleeps; the lock is broken, and another process claims the same.
+          vi.setSystemTime(Date.now() + 10_000)
+          place.write({ [place.key('key')]: { at: Date.now(), traceId: 'theirs', policy: 'drop' } })
+          return working
+        }),
+    }
+    const window = await openSession(place, {}, { files: asleep })
+    const claim = first(await window.ask(trigger('1')))
+    first(await window.ask(trigger('2', { key: 'other' }))).done?.()
+    await eventually(() => expect(place.read()).toHaveProperty([place.key('other'), 'traceId'], '2'))
+    expect(place.read()).toHaveProperty([place.key('key'), 'traceId'], 'theirs')
+    // It is theirs now.
+    claim.failed?.()
+    expect(await window.ask(trigger('3'))).toEqual({ verdict: 'duplicate', of: 'theirs' })
+    expect(holds).toBeGreaterThan(1)
+  })
 
   it('that is not given back does not keep a session from ending', { timeout: 20_000 }, async () => {
     const place = createPlace()

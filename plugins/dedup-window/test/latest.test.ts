@@ -87,6 +87,16 @@ it('keeps what came after the trailing claim of another window', async () => {
   expect(await b.ask(push('b3', WINDOW_MS + 500))).toEqual(end(WINDOW_MS + 2))
 })
 
+it('is covered by the trailing claim of another window, also when a newer one was quicker', async () => {
+  first(await a.ask(push('a1', 0))).done?.()
+  await at(200_000)
+  expect(await b.ask(push('b2', 200_000))).toEqual(end(0))
+  await at(WINDOW_MS + 2)
+  first(await a.ask(push('a2', 200_000), true)).done?.()
+  expect(await b.ask(push('b3', WINDOW_MS + 2))).toEqual(duplicate('a2'))
+  expect(await b.ask(push('b2', 200_000), true)).toEqual(duplicate('a2'))
+})
+
 it('waits for a push that another window is delivering, and hears that it was the same', async () => {
   const claim = first(await a.ask(push('a1', 0)))
   await at(10)

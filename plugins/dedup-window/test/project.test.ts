@@ -1,4 +1,5 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { type Files, files } from '@tapline/core'
 import { describe, expect, it, vi } from 'vitest'
 import { createPlace, eventually, first, openSession, trigger } from './place.ts'
 
@@ -69,7 +70,7 @@ describe('a claim', () => {
     expect(at).toBeGreaterThanOrEqual(before)
     expect(at).toBeLessThanOrEqual(Date.now())
     expect(lstatSync(place.path).mode & 0o777).toBe(0o600)
-    expect(place.names()).toEqual(['dedup.json'])
+    await eventually(() => expect(place.names()).toEqual(['dedup.json']))
   })
 
   it('makes other windows ask again until it is settled', async () => {
@@ -109,6 +110,38 @@ describe('a claim', () => {
     expect(await b.ask(trigger('2'), true)).toMatchObject({ verdict: 'first' })
     claim.done?.()
     expect(await b.ask(trigger('3'))).toEqual({ verdict: 'duplicate', of: '2' })
+  })
+
+  it('is free though others have written since it was claimed', async () => {
+    const place = createPlace()
+    const [a, b] = [await openSession(place), await openSession(place)]
+    const claim = first(await a.ask(trigger('1')))
+    expect(await b.deliver('2', { key: 'other' })).toBe('first')
+    await eventually(() => expect(place.read()[place.key('other')]).not.toHaveProperty('state'))
+    claim.failed?.()
+    await eventually(() => expect(Object.keys(place.read())).toEqual([place.key('other')]))
+    expect(await b.ask(trigger('3'))).toMatchObject({ verdict: 'first' })
+  })
+
+  it('is free also when its session ends while it gives the lock back', async () => {
+    const place = createPlace()
+    let giveBack: (() => void) | undefined
+    const slow: Files = {
+      ...files,
+      locked: async (path, work) => {
+        const result = await files.locked(path, work)
+        await new Promise<void>((resolve) => (giveBack = resolve))
+        return result
+      },
+    }
+    const window = await openSession(place, {}, { files: slow })
+    first(await window.ask(trigger('1')))
+    await eventually(() => expect(giveBack).toBeDefined())
+    const ended = window.dispose()
+    giveBack?.()
+    await eventually(() => expect(place.read()).toEqual({}))
+    giveBack?.()
+    await ended
   })
 
   it('is written before the session has ended', async () => {

@@ -18,8 +18,6 @@ interface Content {
   readonly size: number
   readonly lines: readonly Line[]
   readonly entries: readonly InboxEntry[]
-  /** The run ids of all entries. */
-  readonly runs: ReadonlySet<string>
   /** It holds bytes that are no text; they would not survive being written. */
   readonly garbled: boolean
 }
@@ -29,7 +27,6 @@ const MISSING: Content = {
   size: 0,
   lines: [],
   entries: [],
-  runs: new Set(),
   garbled: false,
 }
 
@@ -38,6 +35,8 @@ export class InboxFile {
   readonly path: string
   readonly #files: Files
   #content: Content = MISSING
+  /** Run ids, gathered when they are first asked for, and the entries that they were gathered from. */
+  #runs = { of: MISSING.entries, ids: new Set<string>() }
 
   constructor(path: string, files: Files) {
     this.path = path
@@ -58,6 +57,14 @@ export class InboxFile {
     }
   }
 
+  /** Whether there is an entry of this run. */
+  hasRun(id: string): boolean {
+    const { entries } = this.read()
+    if (this.#runs.of !== entries)
+      this.#runs = { of: entries, ids: new Set(entries.map(({ run_id }) => run_id)) }
+    return this.#runs.ids.has(id)
+  }
+
   /** Adds an entry to the end. */
   append(entry: InboxEntry): void {
     const before = this.read()
@@ -67,14 +74,9 @@ export class InboxFile {
     // A full disk takes a part of a line without a word.
     if (size < before.size + Buffer.byteLength(raw) + 1)
       throw new Error(`The inbox ${this.path} cannot be written: the disk may be full.`)
-    this.#content = {
-      stamp,
-      size,
-      lines: [...before.lines, { raw, entry }],
-      entries: [...before.entries, entry],
-      runs: new Set(before.runs).add(entry.run_id),
-      garbled: before.garbled,
-    }
+    const entries = [...before.entries, entry]
+    if (this.#runs.of === before.entries) this.#runs = { of: entries, ids: this.#runs.ids.add(entry.run_id) }
+    this.#content = { ...before, stamp, size, lines: [...before.lines, { raw, entry }], entries }
     try {
       this.#shorten()
     } catch {
@@ -136,7 +138,7 @@ function parse(bytes: Buffer, stamp: string, size: number): Content {
 
 function contentOf(lines: readonly Line[], stamp: string, size: number, garbled: boolean): Content {
   const entries = lines.flatMap(({ entry }) => (entry === undefined ? [] : [entry]))
-  return { stamp, size, lines, entries, runs: new Set(entries.map(({ run_id }) => run_id)), garbled }
+  return { stamp, size, lines, entries, garbled }
 }
 
 function stampOf(path: string): { stamp: string; size: number } {

@@ -87,7 +87,7 @@ class SharedInbox implements Inbox {
 
   add(finding: Finding): Promise<boolean> {
     return this.#locked(() => {
-      if (finding.runId !== '' && this.#file.read().runs.has(finding.runId)) return false
+      if (finding.runId !== '' && this.#file.hasRun(finding.runId)) return false
       this.#file.append(entryOf(finding))
       return true
     })

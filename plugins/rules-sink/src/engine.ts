@@ -46,8 +46,9 @@ export function startEngine(ground: Ground): Engine {
     close: async () => {
       for (const timer of timers) clearInterval(timer)
       watcher.close()
-      await Promise.all([pump.close(), runs.end(ENDING_MS)])
+      await Promise.all([within(pump.close()), runs.end(ENDING_MS)])
       try {
+        await ground.backlog.retry()
         await ground.queue.change((file) => [release(file, ground.self()), undefined])
       } catch (thrown) {
         ground.problem(`the queue of pushes could not be given back: ${(thrown as Error).message}`)
@@ -55,6 +56,15 @@ export function startEngine(ground: Ground): Engine {
       await ground.spending.flush()
     },
   }
+}
+
+/** What waits for an inbox or a lock may wait for long: it can be done by others. */
+function within(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ENDING_MS)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
 /** Told soon when rules, queue or budget have changed, by whichever process. The intervals make up for what it misses. */

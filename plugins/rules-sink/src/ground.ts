@@ -8,6 +8,7 @@ import { openPolls, type PollLedger } from './polling/ledger.ts'
 import { realOf, sameProject } from './project.ts'
 import type { Owner } from './queue/item.ts'
 import { selfOwner } from './queue/owners.ts'
+import { type Backlog, createBacklog } from './queue/backlog.ts'
 import { openQueue, type Queue } from './queue/queue.ts'
 import { type CheckedRules, openCheckedRules } from './store/store.ts'
 import type { Rule } from './types.ts'
@@ -34,6 +35,7 @@ export interface Ground {
   readonly timing: Timing
   readonly store: CheckedRules
   readonly queue: Queue
+  readonly backlog: Backlog
   readonly spending: Spending
   readonly polls: PollLedger
   readonly audit: Auditor
@@ -72,6 +74,7 @@ export function openGround(
     log.warn(text)
   }
   const same = windows ? (a: string, b: string) => windows.sameProject(realOf(a), realOf(b)) : sameProject
+  const queue = openQueue(place, problem)
   const ownerOf: Ground['ownerOf'] = (rule) => windows?.ownerOf(realOf(rule.cwd), rule.createdBy.sessionId)
   return {
     host,
@@ -84,7 +87,8 @@ export function openGround(
       onSetAside: (path, keptAs) =>
         problem(`${path} could not be used; what stood there is now in ${keptAs}.`),
     }),
-    queue: openQueue(place, problem),
+    queue,
+    backlog: createBacklog(queue),
     spending: openSpending(place, settings.dailyBudgetUsd, problem),
     polls: openPolls(place, problem),
     audit: auditor(host),

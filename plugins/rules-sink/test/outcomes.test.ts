@@ -2,6 +2,15 @@ import type { AgentOutcome } from '@tapline/core'
 import { describe, expect, it } from 'vitest'
 import { gate, machine, push, type Script, session, until } from './support.ts'
 
+/** A chat that has ended. */
+const withoutChat = {
+  chat: {
+    show: () => {
+      throw new Error('no chat any more')
+    },
+    run: () => undefined,
+  },
+}
 const TIMEOUT = { status: 'timeout', error: 'it took longer than 5 s', text: '', costUsd: 0.1 } as const
 const FAILURE = { status: 'failed', error: 'no model answered', text: '', costUsd: 0 } as const
 
@@ -143,6 +152,27 @@ describe('a check that does not complete', () => {
   })
 })
 
+it('has a line of its own in the inbox for each thing that a person must know of one push', async () => {
+  const on = machine()
+  const script: Script = async ({ ids, report, turn }) => {
+    if (turn === 0 || ids.includes(lost.id)) return FAILURE
+    await report(...ids)
+    return ids.includes(begun.id) ? TIMEOUT : { text: 'the result' }
+  }
+  const one = await session({ on, cwd: on.project('a'), script, host: withoutChat })
+  const lost = await one.add()
+  const begun = await one.add()
+  await one.add({ promoteToChat: true })
+  await one.push(push({ traceId: 'trace' }))
+  await until(() => one.inbox.length === 3)
+  expect(new Set(one.inbox.map(({ trigger }) => trigger.traceId))).toEqual(
+    new Set(['trace', 'trace/2', 'trace/3']),
+  )
+  expect(
+    one.audit.filter(({ state }) => state === 'redirected').every(({ traceId }) => traceId === 'trace'),
+  ).toBe(true)
+})
+
 describe('an abort', () => {
   it('ends the run, takes back nothing that was reported, and neither counts as a failure nor clears one', async () => {
     const on = machine()
@@ -277,17 +307,7 @@ describe('what came of an action', () => {
 
   it.each<[string, Record<string, unknown>]>([
     ['there is no chat', { chat: undefined }],
-    [
-      'the chat has ended',
-      {
-        chat: {
-          show: () => {
-            throw new Error('no chat any more')
-          },
-          run: () => undefined,
-        },
-      },
-    ],
+    ['the chat has ended', withoutChat],
   ])('goes to the inbox when %s', async (_why, host) => {
     const on = machine()
     const one = await session({ on, cwd: on.project('a'), script: matching('the result'), host })

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Files, files as realFiles } from '@tapline/core'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { enter, MOST_WAITING } from '../src/queue/entering.ts'
@@ -232,6 +233,79 @@ describe('the inbox', () => {
     expect(line).toMatchObject({ trigger: { traceId: 'gone' }, reason: expect.stringContaining(rule.id) })
     expect(one.rules.store.get(rule.id)).toMatchObject({ enabled: false, firedAt: expect.any(String) })
     expect(one.agents.tasks).toEqual([])
+  })
+})
+
+describe('a disk that is full', () => {
+  /** Files of which the queue cannot be written while `full` says so. */
+  const files = (full: () => boolean): Files => ({
+    ...realFiles,
+    json: (options) => {
+      const file = realFiles.json(options)
+      return {
+        ...file,
+        update: (change) =>
+          options.path.endsWith('trigger-queue.json') && full()
+            ? Promise.reject(new Error('ENOSPC: no space left on device'))
+            : file.update(change),
+      }
+    },
+  })
+
+  it('makes no check run twice and no line stand twice in the inbox', async () => {
+    const on = machine()
+    let full = false
+    const script: Script = async ({ ids, report }) => {
+      await report(...ids)
+      full = true
+      return { status: 'failed', error: 'half done' }
+    }
+    const one = await session({ on, cwd: on.project('a'), script, host: { files: files(() => full) } })
+    await one.add()
+    await one.push(push())
+    await until(() => one.rules.status().persistenceError?.includes('ENOSPC'))
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect([one.agents.tasks.length, one.inbox.length]).toEqual([1, 0])
+    full = false
+    await until(() => one.inbox.length > 0)
+    await until(() => one.rules.queue().length === 0)
+    expect(one.agents.tasks).toHaveLength(1)
+    expect(one.inbox).toHaveLength(1)
+  })
+
+  it('takes what is in the inbox out of the queue when it can', async () => {
+    const on = machine()
+    let full = false
+    const inbox: string[] = []
+    const one = await session({
+      on,
+      cwd: on.project('a'),
+      script: async () => ({ status: 'over_budget' }),
+      host: {
+        files: files(() => full),
+        toInbox: async ({ traceId }) => {
+          full = true
+          inbox.push(traceId)
+          return true
+        },
+      },
+    })
+    await one.add()
+    await one.push(push({ traceId: 'once' }))
+    await until(() => inbox.length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    full = false
+    await until(() => (on.state('trigger-queue.json') as QueueFile).leaving.length === 0)
+    expect(inbox).toEqual(['once'])
+  })
+
+  it('lets a push go to the inbox that cannot be queued', async () => {
+    const on = machine()
+    const one = await session({ on, cwd: on.project('a'), host: { files: files(() => true) } })
+    await one.add()
+    expect(await one.push(push())).toBeUndefined()
+    expect(one.reports[0]?.message).toContain('ENOSPC')
+    expect(one.states()).toEqual(['failed'])
   })
 })
 

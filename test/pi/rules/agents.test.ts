@@ -119,6 +119,8 @@ describe('a sub-agent in the real pi', () => {
       error: 'the budget is spent',
     })
     expect(stage.model.requests()).toHaveLength(4)
+    // What it asked for with its last answer was not begun.
+    expect(readFileSync(beyond.transcript!, 'utf8').match(/noted x/g)).toHaveLength(1)
   })
 
   it('ends in time, when it is aborted, and while a tool of a server hangs', async () => {
@@ -175,6 +177,23 @@ describe('a sub-agent in the real pi', () => {
     expect(toolNames(second!).filter((tool) => tool.startsWith('mcp__many__'))).toEqual([name])
     expect(toolNames(second!)).not.toContain('bash')
     expect(toolAnswer(third!)).toContain('77')
+  })
+
+  it('has the servers of a project only where it works in that project', async () => {
+    await using stage = await createStage()
+    stage.json({ mine: { ...misbehaving(), exposure: 'direct' } })
+    const proj = { ...misbehaving(), exposure: 'direct' }
+    stage.scratch.write('project/.pi/mcp.json', { mcpServers: { proj } })
+    stage.scratch.write('project/below/note.txt', '')
+    stage.scratch.write('elsewhere/note.txt', '')
+    const probed = await startProbed(stage, { args: ['--approve'] })
+    await connected(probed.pi, 'mine', 'proj')
+    for (const folder of ['project/below', 'elsewhere'])
+      await probed.run({ prompt: folder, cwd: path.join(stage.scratch.root, folder) })
+    const [below, elsewhere] = stage.model.requests().map(toolNames)
+    expect(below).toEqual(expect.arrayContaining(['mcp__mine__echo', 'mcp__proj__echo']))
+    expect(elsewhere).toContain('mcp__mine__echo')
+    expect(elsewhere).not.toContain('mcp__proj__echo')
   })
 
   it('leaves forty transcripts in a directory, the newest', async () => {

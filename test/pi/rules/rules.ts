@@ -71,8 +71,7 @@ export async function audited(stage: Stage, state: string): Promise<Parsed> {
   )
 }
 
-/** The entries of the inbox, oldest first. */
-export function inboxEntries({ scratch }: Stage): readonly Parsed[] {
+function inboxEntries({ scratch }: Stage): readonly Parsed[] {
   const file = path.join(scratch.agent, 'loops', 'inbox.jsonl')
   if (!existsSync(file)) return []
   return readFileSync(file, 'utf8')

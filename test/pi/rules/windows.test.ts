@@ -70,9 +70,11 @@ describe('three windows of one project', () => {
     }
     const books = await Promise.all(windows.map((pi) => booksOf(pi, 'web')))
     const sum = (name: string) => books.reduce((total, book) => total + book[name]!, 0)
-    // Of six arrivals of the one event, one was delivered; of six of the other, one in each window.
-    const states = ['delivered', 'deduped', 'redirected', 'collapsed', 'dropped']
-    expect(states.map(sum)).toEqual([4, 8, 0, 0, 0])
+    // Of six arrivals of the one event, one was delivered; of six of the other, one in each window. While one window
+    // delivers, equal ones that wait in another collapse.
+    expect(sum('delivered')).toBe(4)
+    expect(sum('deduped') + sum('collapsed')).toBe(8)
+    expect(sum('redirected') + sum('dropped')).toBe(0)
     expect(begun(stage)).toBe(1)
     expect(checks(stage)).toHaveLength(2)
     expect(chatRequests(stage)).toEqual([])

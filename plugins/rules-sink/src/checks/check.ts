@@ -24,8 +24,24 @@ export interface Check {
   readonly deferredMs?: number
 }
 
-/** Lets a sub-agent check the rules, and does what follows from it. Never rejects. */
+/** Lets a sub-agent check the rules, and does what follows from it. Never rejects: nobody waits for most checks. */
 export async function runCheck(
+  ground: Ground,
+  departures: Departures,
+  run: Run,
+  check: Check,
+): Promise<CheckResult> {
+  try {
+    return await carryOut(ground, departures, run, check)
+  } catch (thrown) {
+    const error = `a check failed in itself: ${(thrown as Error).message}`
+    ground.problem(error)
+    const { traceId } = check.trigger
+    return { traceId, status: 'failed', matchedRuleIds: [], error, costUsd: 0, text: '' }
+  }
+}
+
+async function carryOut(
   ground: Ground,
   departures: Departures,
   run: Run,

@@ -45,14 +45,14 @@ export async function concludeCheck(ground: Ground, departures: Departures, ende
   ]
   // First, so that what is checked once more is checked apart from what fails.
   await countFailures(ground, check, verdict)
-  await ground.queue.change((file) => [settled(ground, departures, ended, leaving, file), undefined])
+  await ground.backlog.insist((file) => settled(ground, departures, ended, leaving, file))
   await departures.bring()
 }
 
 function settled(
   ground: Ground,
   departures: Departures,
-  { check, verdict, ending }: Ended,
+  { check, verdict, result, ending }: Ended,
   leaving: readonly QueueFile['leaving'][number][],
   file: QueueFile,
 ): QueueFile {
@@ -74,7 +74,7 @@ function settled(
             departures.entry(
               check.trigger,
               check.cwd,
-              `not checked against ${count(lost)}: ${verdict.error ?? 'it failed'}`,
+              `not checked against ${count(lost)}: ${result.error ?? 'it failed'}`,
             ),
           ]
         : []),
@@ -153,9 +153,9 @@ async function countFailures(
   })
 }
 
-function incomplete({ check, verdict }: Ended): string {
+function incomplete({ check, verdict, result }: Ended): string {
   const rules = check.rules.filter((rule) => verdict.incomplete.includes(rule.id))
-  return incompleteReason(rules, verdict.error ?? 'it did not end')
+  return incompleteReason(rules, result.error ?? 'it did not end')
 }
 
 /** What the inbox says of rules that matched and whose action nobody saw end. */

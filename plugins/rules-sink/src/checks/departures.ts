@@ -18,14 +18,16 @@ const AGAIN_MS = 30_000
 
 /** Departures to the inbox of this host. */
 export function createDepartures(ground: Ground): Departures {
-  const { host, queue, audit } = ground
+  const { host, queue, backlog, audit } = ground
   const bringing = new Set<string>()
+  /** In the inbox, whatever the queue says of it. */
+  const brought = new Set<string>()
   const refusedAt = new Map<string, number>()
 
-  const bringOne = async ({ id, trigger, cwd, reason }: Leaving): Promise<void> => {
+  const bringOne = async ({ id, trigger, name = trigger.traceId, cwd, reason }: Leaving): Promise<void> => {
     let taken = false
     try {
-      taken = (await host.toInbox?.(trigger, { reason, cwd })) === true
+      taken = (await host.toInbox?.({ ...trigger, traceId: name }, { reason, cwd })) === true
     } catch (thrown) {
       ground.problem(`the inbox did not take a push: ${(thrown as Error).message}`)
     }
@@ -34,11 +36,10 @@ export function createDepartures(ground: Ground): Departures {
       return
     }
     refusedAt.delete(id)
-    await queue.change((file) => [
-      { ...file, leaving: file.leaving.filter((left) => left.id !== id) },
-      undefined,
-    ])
+    brought.add(id)
     audit(trigger, cwd, 'redirected', { details: { to: 'inbox', reason } })
+    await backlog.insist((file) => ({ ...file, leaving: file.leaving.filter((left) => left.id !== id) }))
+    brought.delete(id)
   }
 
   return {
@@ -47,7 +48,8 @@ export function createDepartures(ground: Ground): Departures {
       const now = Date.now()
       const due = queue.read().leaving.filter(({ id }) => {
         const refused = refusedAt.get(id)
-        return !bringing.has(id) && (refused === undefined || now - refused > AGAIN_MS || now < refused)
+        if (bringing.has(id) || brought.has(id)) return false
+        return refused === undefined || now - refused > AGAIN_MS || now < refused
       })
       if (due.length === 0) return
       const isAlive = livenessOf(host.windows)
@@ -55,6 +57,8 @@ export function createDepartures(ground: Ground): Departures {
       const orphans = due.filter(({ owner }) => !isAlive(owner))
       const adopted = orphans.length === 0 ? [] : await adopt(ground, orphans)
       const ours = [...due.filter(({ owner }) => isAlive(owner) && isSameOwner(owner, self)), ...adopted]
+        // Somebody else here may have begun meanwhile.
+        .filter(({ id }) => !bringing.has(id) && !brought.has(id))
       for (const { id } of ours) bringing.add(id)
       try {
         for (const leaving of ours) await bringOne(leaving)

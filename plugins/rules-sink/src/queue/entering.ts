@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import type { Item, Leaving, Owner, Part, QueueFile, StoredTrigger } from './item.ts'
+import {
+  type Item,
+  type Leaving,
+  leavingOf,
+  type Owner,
+  type Part,
+  type QueueFile,
+  type StoredTrigger,
+} from './item.ts'
 
 /** How many pushes of one project may wait. */
 export const MOST_WAITING = 32
@@ -68,21 +76,22 @@ function added(
   const items = [...queue.items, item]
   const waiting = waitingIn({ ...queue, items }, cwd)
   const out = waiting.slice(0, Math.max(0, waiting.length - MOST_WAITING))
-  const leaving = out.map((old) => ({
-    id: randomUUID(),
-    trigger: old.trigger,
-    cwd: old.cwd,
-    reason: `more than ${MOST_WAITING} pushes wait to be checked against rules`,
-    owner: self,
-  }))
+  const leaving = out.flatMap((old) => leavingOf(old, [noRoomFor(old, self)]).leaving)
   return [
     {
       ...queue,
-      items: items.flatMap((each) => (out.includes(each) ? withoutWaiting(each) : [each])),
+      items: items.flatMap((each) =>
+        out.includes(each) ? withoutWaiting({ ...each, left: (each.left ?? 0) + 1 }) : [each],
+      ),
       leaving: [...queue.leaving, ...leaving],
     },
     { as, pending: waiting.length - out.length, leaving },
   ]
+}
+
+function noRoomFor({ trigger, cwd }: Item, owner: Owner): Leaving {
+  const reason = `more than ${MOST_WAITING} pushes wait to be checked against rules`
+  return { id: randomUUID(), trigger, cwd, reason, owner }
 }
 
 /** Pushes of a project of which something waits, the oldest first. */

@@ -35,12 +35,16 @@ export interface Item {
   readonly cwd: string
   /** By rule id. */
   readonly parts: Readonly<Record<string, Part>>
+  /** How often something of it went to the inbox; never when absent. */
+  readonly left?: number
 }
 
 /** What is on its way to the inbox: kept until the inbox has it. */
 export interface Leaving {
   readonly id: string
   readonly trigger: StoredTrigger
+  /** What the inbox knows it by, where that is not the trace: the inbox takes one of a name. */
+  readonly name?: string
   readonly cwd: string
   readonly reason: string
   readonly owner: Owner
@@ -115,10 +119,24 @@ function isPart(value: unknown): value is Part {
   return known && Number.isSafeInteger(attempts) && (owner === undefined || isOwner(owner))
 }
 
+/** Names for what goes to the inbox of one item, so that each of several lines finds its place there. */
+export function leavingOf(
+  item: Item,
+  leaving: readonly Leaving[],
+): { readonly leaving: readonly Leaving[]; readonly left: number } {
+  const left = Number.isSafeInteger(item.left) ? (item.left as number) : 0
+  const nameOf = (n: number): Partial<Leaving> =>
+    left + n === 0 ? {} : { name: `${item.trigger.traceId}/${left + n + 1}` }
+  return {
+    leaving: leaving.map((each, n) => ({ ...each, ...nameOf(n) })),
+    left: left + leaving.length,
+  }
+}
+
 function isLeaving(value: unknown): value is Leaving {
   if (!isRecord(value)) return false
-  const { id, cwd, reason, trigger, owner } = value
-  const texts = [id, cwd, reason].every((text) => typeof text === 'string')
+  const { id, cwd, reason, trigger, owner, name = '' } = value
+  const texts = [id, cwd, reason, name].every((text) => typeof text === 'string')
   return texts && isTrigger(trigger) && isOwner(owner)
 }
 

@@ -34,6 +34,7 @@ export function createPump(ground: Ground, runs: Runs, departures: Departures): 
   const work = async (): Promise<void> => {
     wanted = false
     try {
+      await ground.backlog.retry()
       await departures.bring()
       await turn(ground, runs, departures, deferred, poke)
     } catch (thrown) {

@@ -1,5 +1,5 @@
 import { remembered } from './entering.ts'
-import type { Item, Leaving, Owner, Part, QueueFile } from './item.ts'
+import { type Item, type Leaving, leavingOf, type Owner, type Part, type QueueFile } from './item.ts'
 import { isSameOwner } from './owners.ts'
 
 /** Whether a part may be taken: it waits and its time has come, or whoever had it is gone. */
@@ -87,9 +87,16 @@ export function settle(
   isOurs: (part: Part) => boolean,
   { done, again, leaving = [] }: Settlement,
 ): QueueFile {
-  const item = queue.items.find(({ id }) => id === itemId)
-  const withLeaving = leaving.length > 0 ? { ...queue, leaving: [...queue.leaving, ...leaving] } : queue
-  if (item === undefined) return withLeaving
+  const found = queue.items.find(({ id }) => id === itemId)
+  if (found === undefined)
+    return leaving.length > 0 ? { ...queue, leaving: [...queue.leaving, ...leaving] } : queue
+  const named = leavingOf(found, leaving)
+  const item = leaving.length > 0 ? { ...found, left: named.left } : found
+  const withLeaving: QueueFile = {
+    ...queue,
+    items: queue.items.map((each) => (each === found ? item : each)),
+    leaving: [...queue.leaving, ...named.leaving],
+  }
   const ours = (ids: readonly string[]): readonly string[] =>
     ids.filter((id) => Object.hasOwn(item.parts, id) && isOurs(item.parts[id] as Part))
   const finished = ours(done)

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import {
   existsSync,
   lstatSync,
@@ -11,9 +12,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonFile, withLock, writeAtomically } from '@tapline/core'
+import { files, jsonFile, withLock, writeAtomically } from '@tapline/core'
 import type { JsonFile } from '@tapline/core'
 import { startChild } from '../child.ts'
 import { createPlace } from '../place.ts'
@@ -121,6 +123,29 @@ describe('a JSON file', () => {
     expect(existsSync(`${path}.lock`)).toBe(false)
   })
 
+  it.each([
+    [
+      'a directory with something in it, as pi-loops leaves it',
+      (lock: string) => {
+        mkdirSync(lock)
+        writeFileSync(join(lock, 'owner'), '4711.abc')
+      },
+    ],
+    ['a file', (lock: string) => writeFileSync(lock, '')],
+  ])('is free again after a stale lock that is %s, at once', async (_what, leave) => {
+    const { root } = createPlace()
+    const path = join(root, 'state.json')
+    leave(`${path}.lock`)
+    const past = new Date(Date.now() - 15_000)
+    utimesSync(`${path}.lock`, past, past)
+    const others = Array.from({ length: 5 }, () =>
+      counter(path).update(({ count }) => ({ count: count + 1 })),
+    )
+    await Promise.all(others)
+    expect(counter(path).read()).toEqual({ count: 5 })
+    expect(readdirSync(root).filter((name) => name.startsWith('state.json'))).toEqual(['state.json'])
+  })
+
   it('does not take the lock of a process that lives', async () => {
     const { root } = createPlace()
     const path = join(root, 'state.json')
@@ -167,6 +192,31 @@ describe('an atomic write', () => {
     mkdirSync(path)
     expect(() => writeAtomically(path, 'text')).toThrow(/EISDIR|ENOTEMPTY|EEXIST|EPERM/)
     expect(readdirSync(root).filter((name) => name.startsWith('taken'))).toEqual(['taken'])
+  })
+})
+
+describe('an appended line', () => {
+  it('ends a torn one first, and is private where there was no file', async () => {
+    const { root, write } = createPlace()
+    const path = write('log.jsonl', '{"a":1}\n{"torn')
+    files.append(path, '{"b":2}')
+    files.append(path, '{"c":3}')
+    expect(readFileSync(path, 'utf8')).toBe('{"a":1}\n{"torn\n{"b":2}\n{"c":3}\n')
+    const fresh = join(root, 'new', 'log.jsonl')
+    files.append(fresh, 'x')
+    expect(readFileSync(fresh, 'utf8')).toBe('x\n')
+    expect(statSync(fresh).mode & 0o777).toBe(0o600)
+  })
+
+  it('is not taken for written on a full disk', async () => {
+    const { root } = createPlace()
+    // A limit on the size of files cuts a write short as a full disk does.
+    const script = `import { files } from '@tapline/core'; try { files.append(${JSON.stringify(join(root, 'log.jsonl'))}, 'x'.repeat(20_000)); console.log('written') } catch ({ code }) { console.log(code) }`
+    const limited = 'ulimit -f 8; exec "$0" --input-type=module -e "$1"'
+    const { stdout } = await promisify(execFile)('/bin/bash', ['-c', limited, process.execPath, script], {
+      cwd: import.meta.dirname,
+    })
+    expect(stdout.trim()).toMatch(/^(EFBIG|ENOSPC)$/)
   })
 })
 

@@ -39,7 +39,8 @@ type Stop = Pick<AgentOutcome, 'error'> & { readonly status: Exclude<AgentOutcom
 /** One task on its way. */
 class Run {
   readonly #task: AgentTask
-  readonly #stopping = Promise.withResolvers<Stop>()
+  readonly #stopping = Promise.withResolvers<undefined>()
+  #session: AgentSession | undefined
   #stopped: Stop | undefined
   #costUsd = 0
   #last: { readonly stopReason: string; readonly errorMessage?: string } | undefined
@@ -57,33 +58,36 @@ class Run {
     const abort = (): void => this.#stop('aborted', 'it was aborted')
     signal.addEventListener('abort', abort, { once: true })
     if (signal.aborted) abort()
-    let session: AgentSession | undefined
     try {
-      if (!this.#stopped) {
-        session = await start()
-        await this.#work(session)
-      }
+      if (!this.#stopped) await this.#work(start())
     } catch (thrown) {
       this.#stop('failed', messageOf(thrown))
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', abort)
     }
-    const outcome = this.#outcome(session)
-    session?.dispose()
+    const outcome = this.#outcome()
+    this.#session?.dispose()
     pruneTranscripts(transcriptDir)
     return outcome
   }
 
-  async #work(session: AgentSession): Promise<void> {
+  async #work(starting: Promise<AgentSession>): Promise<void> {
+    const session = await Promise.race([starting, this.#stopping.promise])
+    if (!session) {
+      void starting.then((late) => late.dispose()).catch(() => undefined)
+      return
+    }
+    this.#session = session
     session.subscribe((event) => {
+      // Told to stop before it had begun, which pi does not remember.
+      if (event.type === 'agent_start' && this.#stopped) this.#abort()
       if (event.type === 'message_end' && event.message.role === 'assistant') this.#answered(event.message)
     })
-    if (this.#stopped) return
     const working = session.prompt(this.#task.prompt, { expandPromptTemplates: false })
     working.catch(() => undefined)
     await Promise.race([working, this.#stopping.promise])
-    if (this.#stopped) await Promise.race([session.abort(), pause(GRACE_MS)])
+    if (this.#stopped) await Promise.race([working.catch(() => undefined), pause(GRACE_MS)])
   }
 
   #answered(message: {
@@ -103,11 +107,19 @@ class Run {
   }
 
   #stop(status: Stop['status'], error: string): void {
-    this.#stopped ??= { status, error: cleanText(error, LONGEST_ERROR) }
-    this.#stopping.resolve(this.#stopped)
+    if (this.#stopped) return
+    this.#stopped = { status, error: cleanText(error, LONGEST_ERROR) }
+    this.#stopping.resolve(undefined)
+    // At once: what the model has asked for last is not begun any more.
+    this.#abort()
   }
 
-  #outcome(session: AgentSession | undefined): AgentOutcome {
+  #abort(): void {
+    void this.#session?.abort().catch(() => undefined)
+  }
+
+  #outcome(): AgentOutcome {
+    const session = this.#session
     if (!this.#stopped && this.#last?.stopReason !== 'stop') this.#stop('failed', whyItEnded(this.#last))
     const transcript = session?.sessionFile
     return {

@@ -1,4 +1,5 @@
 import type { ExtensionCommandContext } from '@earendil-works/pi-coding-agent'
+import { cleanText } from '@tapline/core'
 import type { Rule } from '@tapline/rules-sink'
 import { ruleLines, ruleName } from '../../rules-text.ts'
 import type { CommandScope } from '../command.ts'
@@ -13,7 +14,7 @@ const ALL: readonly Candidate[] = [
 export const candidates: NonNullable<Subcommand['complete']> = (_typed, tapline, { cwd }) =>
   (tapline?.services.rules?.store.list({ cwd }) ?? []).map(({ id, condition }, index) => ({
     value: id,
-    description: `${index + 1}. ${condition}`,
+    description: `${index + 1}. ${cleanText(condition, 80)}`,
   }))
 
 const candidatesOrAll: NonNullable<Subcommand['complete']> = (...args) => [...candidates(...args), ...ALL]

@@ -29,7 +29,7 @@ function tell(ctx: ExtensionCommandContext, rule: Rule, result: CheckResult): vo
   const trace = `(trace ${result.traceId.slice(0, 8)}, ${money(costUsd)})`
   if (status !== 'completed')
     return ctx.ui.notify(
-      `the check of ${ruleName(rule)} ${status}: ${error ?? 'no reason given'} ${trace}`,
+      `the check of ${ruleName(rule)} ${status}: ${cleanText(error ?? 'no reason given', LONGEST_ANSWER)} ${trace}`,
       'warning',
     )
   const matched = matchedRuleIds.includes(rule.id) ? 'its condition held' : 'its condition did not hold'
