@@ -9,6 +9,7 @@ import { inboxListing } from './inbox.ts'
 import { insidePi } from './inside-pi.ts'
 import { listChanges } from './list-changes.ts'
 import { describeMachine } from './machine.ts'
+import { pushesInPi } from './pushes-in-pi.ts'
 import { compare, type Comparison } from './ratios.ts'
 import { report } from './report.ts'
 
@@ -66,6 +67,7 @@ const result = {
   ...(wanted('claims') ? (progress('claims…'), { claims: await claims(rounds) }) : {}),
   ...(wanted('inbox') ? (progress('inbox…'), { inbox: await inboxListing(rounds) }) : {}),
   ...(wanted('lists') ? (progress('list changes…'), { listChanges: await listChanges() }) : {}),
+  ...(wanted('pushes') ? (progress('pushes in pi…'), { pushesInPi: await pushesInPi() }) : {}),
   ...(wanted('pi') ? (progress('inside pi…'), { insidePi: await insidePi(rounds) }) : {}),
 }
 const text = report(result)

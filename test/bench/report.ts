@@ -3,6 +3,7 @@ import type { InboxListing } from './inbox.ts'
 import type { InsidePi } from './inside-pi.ts'
 import type { ListChanges } from './list-changes.ts'
 import type { Machine } from './machine.ts'
+import type { PushesInPi } from './pushes-in-pi.ts'
 import type { Ratio } from './ratios.ts'
 
 /** Everything one run measured. */
@@ -13,6 +14,7 @@ export interface BenchResult {
   readonly claims?: Claims
   readonly inbox?: InboxListing
   readonly listChanges?: ListChanges
+  readonly pushesInPi?: PushesInPi
   readonly insidePi?: readonly InsidePi[]
 }
 
@@ -26,6 +28,7 @@ export function report({
   claims,
   inbox,
   listChanges,
+  pushesInPi,
   insidePi,
 }: BenchResult): string {
   const lines = [
@@ -65,5 +68,17 @@ export function report({
       `${listChanges.changes} list changes in a burst: ${listChanges.refetches} refetches (asked for: at most 2).`,
       '',
     )
+  if (pushesInPi) lines.push(...pushLines(pushesInPi))
   return lines.join('\n')
+}
+
+function pushLines({ wireToMessage, keyPress }: PushesInPi): readonly string[] {
+  const { median, p99, count, perSecond } = wireToMessage
+  const { quiet, flooded } = keyPress
+  return [
+    `In the real pi, three servers pushing ${perSecond} a second in all: from the wire to the message in the session ${median.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms (asked for: under 50) over ${count.toLocaleString('en')} pushes.`,
+    '',
+    `A key press is on the screen of a terminal after ${quiet.median.toFixed(0)} ms, p99 ${quiet.p99.toFixed(0)} ms; while a server pushes ${keyPress.perSecond.toLocaleString('en')} a second against a limit of 6 an hour, after ${flooded.median.toFixed(0)} ms, p99 ${flooded.p99.toFixed(0)} ms (asked for: under 100). The look at the screen is part of it.`,
+    '',
+  ]
 }

@@ -37,7 +37,7 @@ async function acquire(path: string, lock: string): Promise<() => Promise<void>>
         lockfilePath: lock,
         realpath: false,
         stale: STALE_MS,
-        retries: { retries: 8, minTimeout: 20, maxTimeout: 500, factor: 1.5, randomize: true },
+        retries: { retries: 20, minTimeout: 10, maxTimeout: 100, factor: 1.3, randomize: true },
         // Thrown from a timer by default, which would end the process around us.
         onCompromised: () => undefined,
       })

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 
@@ -10,6 +10,15 @@ export function realOf(directory: string): string {
   } catch {
     const parent = dirname(path)
     return parent === path ? path : join(realOf(parent), basename(path))
+  }
+}
+
+/** Whether a sub-agent can be started there. */
+export function isDirectory(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch {
+    return false
   }
 }
 

@@ -89,7 +89,7 @@ export function scriptedAgents(script: Script): Agents & { readonly tasks: reado
 }
 
 /** The ids in the rules of a prompt. */
-export function idsIn(prompt: string): readonly string[] {
+function idsIn(prompt: string): readonly string[] {
   const [, rules = ''] = /<rules>\n([\s\S]*)\n<\/rules>/.exec(prompt) ?? []
   return (JSON.parse(rules) as { id: string }[]).map(({ id }) => id)
 }

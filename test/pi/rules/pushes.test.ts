@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { toolNames, transcript } from '../../drivers/chat.ts'
 import { waitUntil } from '../../drivers/processes.ts'
-import { booksOf, booksSay, isPush, startSource } from '../pushes/source.ts'
-import { createStage, noticed, PATIENCE_MS, type Stage } from '../stage.ts'
+import { booksOf, booksSay, isPush, sourceOf, startSource } from '../pushes/source.ts'
+import { createStage, PATIENCE_MS, type Stage } from '../stage.ts'
 import {
   audited,
   chatRequests,
@@ -195,7 +195,10 @@ describe('the daily budget in the real pi', () => {
     const [entry] = await inboxHolds(stage, 1)
     expect(JSON.stringify(entry)).toContain('refused')
     expect(await booksOf(pi, 'web')).toMatchObject({ received: 2, delivered: 1, redirected: 1 })
-    await noticed(pi, /the daily budget of \$0\.02 is spent/)
+    expect(JSON.stringify(entry)).toContain('the daily budget of $0.02 is spent')
+    expect(await sourceOf(pi, 'web')).toMatch(
+      /<refused>: redirected to inbox \(the daily budget of \$0\.02 is spent\)/,
+    )
     await source.notify('notifications/demo/free', { _meta: { pi_dedup_key: 'free' } })
     await booksSay(pi, 'web', 'delivered', 2)
     expect(stage.model.requests()).toHaveLength(1)

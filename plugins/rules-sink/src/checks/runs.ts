@@ -97,7 +97,12 @@ export function createRuns(limit: number, onChange: () => void): Runs {
       if (entries.size === 0) return
       const empty = new Promise<void>((resolve) => (onEmpty = resolve))
       for (const entry of entries.values()) tell(entry, 'session')
-      await Promise.race([empty, new Promise<void>((resolve) => setTimeout(resolve, withinMs))])
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, withinMs)
+      })
+      await Promise.race([empty, late])
+      clearTimeout(timer)
     },
   }
 }

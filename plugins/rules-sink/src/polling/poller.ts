@@ -1,10 +1,9 @@
-import { statSync } from 'node:fs'
 import type { Departures } from '../checks/departures.ts'
 import { periodicEvent } from '../checks/event.ts'
 import { groupsOf } from '../checks/groups.ts'
 import type { Runs } from '../checks/runs.ts'
 import type { Ground } from '../ground.ts'
-import { realOf } from '../project.ts'
+import { isDirectory, realOf } from '../project.ts'
 import { pastTime, stamp } from '../stamps.ts'
 import type { Rule } from '../types.ts'
 import { isBackedOff } from './backoff.ts'
@@ -110,7 +109,7 @@ export function slotOf(cwd: string, sessionId?: string): string {
  */
 async function withDirectory(ground: Ground, rules: readonly Rule[]): Promise<readonly Rule[]> {
   const { store, audit, timing } = ground
-  const there = rules.filter((rule) => statSync(rule.cwd, { throwIfNoEntry: false })?.isDirectory())
+  const there = rules.filter((rule) => isDirectory(rule.cwd))
   const gone = rules.filter((rule) => !there.includes(rule))
   const sinceOf = (rule: Rule): number | undefined => pastTime(rule.cwdMissingSince)
   const noted = new Map<string, string | undefined>([

@@ -1,10 +1,10 @@
-import { statSync } from 'node:fs'
 import { runCheck } from '../checks/check.ts'
 import type { Departures } from '../checks/departures.ts'
 import { type Group, groupsOf } from '../checks/groups.ts'
 import type { Runs } from '../checks/runs.ts'
 import { startRun } from '../checks/start.ts'
 import type { Ground } from '../ground.ts'
+import { isDirectory } from '../project.ts'
 import type { Rule } from '../types.ts'
 import { finishReported, leaveOut, sendAway, sendAwayOverBudget } from './endings.ts'
 import type { Item, Owner, Part } from './item.ts'
@@ -73,6 +73,7 @@ async function turn(
   const items = queue.items.toSorted((a, b) => a.trigger.receivedAt - b.trigger.receivedAt)
   const isAlive = livenessOf(ground.host.windows)
   const rules = new Map(ground.store.list({ all: true }).map((rule) => [rule.id, rule]))
+  // Which of them are enabled, nobody knows: everything waits.
   if (ground.store.problem() !== undefined) return
   const owned = new Map<string, boolean>()
   /** A rule's owner checks it; what became of a rule that is gone, whoever the project is. */
@@ -83,6 +84,7 @@ async function turn(
       owned.set(name, (answer = ground.owns(rules.get(id) ?? { cwd: item.cwd, createdBy: {} })))
     return answer
   }
+  let full = false
   for (const item of items) {
     const free = Object.entries(item.parts).filter(
       ([id, part]) => isFree(part, isAlive, Date.now()) && isOwned(item, id),
@@ -117,9 +119,9 @@ async function turn(
       const ids = group.rules.map((rule) => rule.id)
       const refusal = refusalOf(item, group)
       if (refusal !== undefined) await sendAway(ground, departures, item, group.cwd, ids, refusal)
-      else if (!(await begin(ground, runs, departures, item, group, onEnd))) {
+      else if (full || !(await begin(ground, runs, departures, item, group, onEnd))) {
+        full = true
         defer(ground, runs, deferred, item)
-        return
       }
     }
   }
@@ -193,8 +195,4 @@ function defer({ audit }: Ground, runs: Runs, deferred: Set<string>, item: Item)
 
 function named(rules: readonly Rule[]): string {
   return rules.length === 1 ? `rule ${rules[0]?.id}` : `${rules.length} rules`
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }

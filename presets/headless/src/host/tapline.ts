@@ -25,6 +25,7 @@ import { runHost, type RunningHost } from './host.ts'
 import type { TaplineOptions } from './options.ts'
 import { failureOf, noPushStream } from './server-diagnostics.ts'
 import { createServer, type Server } from './server.ts'
+import { createTelling } from './telling.ts'
 
 /** Tapline in one process: the kernel, the servers and the pipeline. */
 export interface Tapline {
@@ -55,11 +56,7 @@ export interface Tapline {
 export async function createTapline(options: TaplineOptions): Promise<Tapline> {
   const { settings, questions } = await readSettings(options.paths, options.trust)
   const named = await loadNamedPlugins(settings.plugins, options.paths.agentDir)
-  const diagnostics: Diagnostic[] = []
-  const tell = (diagnostic: Diagnostic): void => {
-    diagnostics.push(diagnostic)
-    options.onDiagnostic(diagnostic)
-  }
+  const { told, tell, warnOnce } = createTelling((diagnostic) => options.onDiagnostic(diagnostic))
   const running = runHost(options, tell)
   const services: Services = {}
   const kernel = await createKernel({
@@ -71,18 +68,10 @@ export async function createTapline(options: TaplineOptions): Promise<Tapline> {
     host: running.host,
     options: withLoopsConfig(settings.options, options.paths.loopsDir, tell),
     report: (error) => tell({ severity: 'warning', message: error.toString() }),
+    log: { info: () => undefined, warn: warnOnce },
   })
   for (const diagnostic of [...settings.diagnostics, ...named.diagnostics]) tell(diagnostic)
-  const tapline = new RunningTapline(
-    options,
-    kernel,
-    settings,
-    diagnostics,
-    tell,
-    questions,
-    running,
-    services,
-  )
+  const tapline = new RunningTapline(options, kernel, settings, told, tell, questions, running, services)
   for (const diagnostic of strayPlugins(settings, kernel.plugins)) tell(diagnostic)
   try {
     await tapline.reload()
