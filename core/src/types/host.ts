@@ -30,6 +30,8 @@ export interface ChatMessage {
   readonly method: string
   /** A turn that has to wait may be shared with others of the same name: their texts are handed over together, in order. */
   readonly together?: string
+  /** A person asked for this turn: no budget holds it back. */
+  readonly asked?: boolean
 }
 
 /** A configured server as plugins see it while it runs. */

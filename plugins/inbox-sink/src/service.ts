@@ -24,7 +24,7 @@ export function inboxService(inbox: Inbox, chat: Chat | undefined): InboxService
       const triage = await inbox.claim(id, by)
       if (!triage.done) return triage
       const { run_id: traceId, source: server } = triage.entry
-      const message = { text: frameFinding(triage.entry), traceId, server, method: 'inbox' }
+      const message = { text: frameFinding(triage.entry), traceId, server, method: 'inbox', asked: true }
       try {
         chat.run(message)
         return triage

@@ -111,10 +111,15 @@ describe('a channel that the person lets speak, in the real pi', () => {
     await using stage = await createStage()
     const chat = channelOn(stage, ['--hasty', 'Am I early?'])
     stage.json({ chat: chat.entry })
-    const first = await stage.start({ onUi: consenting(SPEAK) })
+    // What came before the answer is in the inbox, however quick the answer would be.
+    const first = await stage.start({
+      onUi: async (request) => {
+        await inboxHolds(stage, 1)
+        return consenting(SPEAK)(request)
+      },
+    })
     await connected(first, 'chat')
     await consented(stage)
-    await inboxHolds(stage, 1)
     await first.close()
     stage.scratch.write('agent/loops/dedup.json', '{}')
     const pi = await stage.start()

@@ -194,6 +194,7 @@ describe('the daily budget in the real pi', () => {
     await source.push('refused')
     const [entry] = await inboxHolds(stage, 1)
     expect(JSON.stringify(entry)).toContain('refused')
+    await booksSay(pi, 'web', 'redirected', 1)
     expect(await booksOf(pi, 'web')).toMatchObject({ received: 2, delivered: 1, redirected: 1 })
     expect(JSON.stringify(entry)).toContain('the daily budget of $0.02 is spent')
     expect(await sourceOf(pi, 'web')).toMatch(

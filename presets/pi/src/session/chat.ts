@@ -44,12 +44,12 @@ export function createChat(
     const idle = ctx.isIdle()
     if (idle) spending.end()
     const next = idle ? takeTurn(waiting) : undefined
-    const refused = refusal(budget())
+    const refused = next?.asked === true ? undefined : refusal(budget())
     if (next && refused !== undefined) {
       send(next, false)
       ctx.ui.notify(`${refused}: an event that waited for a turn is only shown`, 'warning')
     } else if (next) {
-      spending.begin()
+      if (next.asked !== true) spending.begin()
       send(next, true)
     }
     if (waiting.length > 0) timer = setTimeout(flush, LOOK_AGAIN_MS).unref()
@@ -64,7 +64,7 @@ export function createChat(
     },
     run: (message) => {
       refuseWhenClosed()
-      const refused = refusal(budget())
+      const refused = message.asked === true ? undefined : refusal(budget())
       if (refused !== undefined) throw new Error(refused)
       waiting.push(message)
       flush()

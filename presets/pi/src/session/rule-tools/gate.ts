@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
 import { cleanText, cut } from '@tapline/core'
 import { redact } from '@tapline/headless'
+import { confirm } from '../approvals.ts'
 
 const LONGEST_PREVIEW = 200
 
@@ -28,17 +29,19 @@ export async function approve(
 ): Promise<void> {
   if (!ctx.hasUI) throw new Error(`${tool} requires interactive confirmation; use the slash command instead`)
   ctx.ui.notify(`approval required: ${tool} (${action})`, 'info')
-  const yes = await ctx.ui.confirm(
-    'Control-plane approval required',
-    [
+  const yes = await confirm(ctx, {
+    toolName: tool,
+    input: args,
+    title: 'Control-plane approval required',
+    message: [
       `Action: ${action}`,
       `Tool: ${tool}`,
       `Reason: ${reason}`,
       `Args hash: ${createHash('sha256').update(JSON.stringify(args)).digest('hex').slice(0, 12)}`,
       `Preview: ${shown(preview)}`,
     ].join('\n'),
-    signal ? { signal } : {},
-  )
+    ...(signal ? { signal } : {}),
+  })
   ctx.ui.notify(`${yes ? 'approved' : 'denied'}: ${tool} (${action})`, 'info')
   if (!yes) throw new Error(`${tool} was denied by the user; nothing was changed`)
 }
