@@ -29,15 +29,16 @@ function run({ file, args, env }: Command, own: NodeJS.ProcessEnv, signal: Abort
       env: { ...own, ...env },
       stdio: ['ignore', 'ignore', 'ignore'],
       signal: until,
+      killSignal: 'SIGKILL',
       windowsHide: true,
     })
     child.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'ENOENT' ? 'is not installed' : `failed: ${error.message}`
       reject(new Error(until.aborted ? `${file} did not end in time.` : `${file} ${why}.`))
     })
-    child.once('exit', (code) => {
+    child.once('exit', (code, killedBy) => {
       if (code === 0) resolve()
-      else reject(new Error(`${file} ended with code ${code}: is there a desktop?`))
+      else reject(new Error(`${file} ended with ${killedBy ?? `code ${code}`}: is there a desktop?`))
     })
   })
 }

@@ -15,6 +15,11 @@ if (!senders) {
   )
   process.exit(1)
 }
+const port = Number(WEBHOOK_CHANNEL_PORT)
+if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+  console.error(`webhook-channel: WEBHOOK_CHANNEL_PORT is "${WEBHOOK_CHANNEL_PORT}" and must be 1 to 65535`)
+  process.exit(1)
+}
 const answers = openAnswers(senders.names)
 
 const text = (description) => ({ type: 'string', description })
@@ -50,5 +55,5 @@ const onMessage = (user, content, id) =>
     method: 'notifications/claude/channel',
     params: { content, meta: { chat_id: user, user, message_id: id, ts: new Date().toISOString() } },
   })
-openWeb({ port: Number(WEBHOOK_CHANNEL_PORT), senders, answers, onMessage })
+openWeb({ port, senders, answers, onMessage })
 process.stdin.on('end', () => process.exit(0))

@@ -5,12 +5,12 @@ const LARGEST = 64 * 1024
 
 /** Listens on this machine: POST /messages with a text, GET /events for the answers, both with a token. */
 export function openWeb({ port, senders, answers, onMessage }) {
-  const server = createServer(async (request, response) => {
+  const handle = async (request, response) => {
     const user = senders.named(request.headers.authorization)
-    const { pathname } = new URL(request.url, 'http://localhost')
     if (user === undefined) return response.writeHead(401).end('who are you?\n')
-    if (request.method === 'GET' && pathname === '/events') return answers.listen(user, response)
-    if (request.method !== 'POST' || pathname !== '/messages') return response.writeHead(404).end()
+    const [path] = request.url.split('?')
+    if (request.method === 'GET' && path === '/events') return answers.listen(user, response)
+    if (request.method !== 'POST' || path !== '/messages') return response.writeHead(404).end()
     const text = await textOf(request)
     if (text === undefined) return response.writeHead(413).end(`at most ${LARGEST} bytes\n`)
     if (text.trim() === '') return response.writeHead(400).end('say something\n')
@@ -18,6 +18,16 @@ export function openWeb({ port, senders, answers, onMessage }) {
     await onMessage(user, text, id)
     response.writeHead(202, { 'content-type': 'application/json' })
     response.end(`${JSON.stringify({ message_id: id })}\n`)
+  }
+  const server = createServer(async (request, response) => {
+    try {
+      await handle(request, response)
+    } catch (error) {
+      // Whoever sends hung up, or pi did: nobody else should be the worse for it.
+      console.error(`webhook-channel: a request failed: ${error.message}`)
+      if (!response.headersSent) response.writeHead(500)
+      response.end()
+    }
   })
   // In a second window the port is taken: the messages go to the first one.
   server.on('error', ({ message }) => {

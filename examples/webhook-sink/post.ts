@@ -41,10 +41,11 @@ async function tryOnce(
   try {
     const signal = AbortSignal.any([until, AbortSignal.timeout(ONE_MS)])
     response = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal })
-    await response.body?.cancel()
-  } catch {
-    return 'could not be reached'
+  } catch (thrown) {
+    return (thrown as Error).name === 'TimeoutError' ? 'did not answer in time' : 'could not be reached'
   }
+  // Whatever else it says, it need not say to us.
+  response.body?.cancel().catch(() => undefined)
   if (response.ok) return 'taken'
   const isPassing = response.status >= 500 || response.status === 408 || response.status === 429
   if (!isPassing) throw new Error(`${url.host} refused it with status ${response.status}.`)

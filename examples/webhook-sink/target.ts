@@ -19,6 +19,8 @@ export function targetOf(
   const address = URL.parse(String(url))
   if (!address || !isPrivate(address))
     throw new Error('"url" must be an https address, or an http address of this machine.')
+  if (address.username !== '' || address.password !== '')
+    throw new Error('"url" must have no user name and no password: what is posted is signed with the secret.')
   if (secret !== undefined)
     throw new Error('"secret" is not read: name a variable with "secret_env" or a file with "secret_file".')
   const found =

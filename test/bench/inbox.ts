@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
-import { files } from '@tapline/core'
-import { openInbox, viewOf } from '@tapline/inbox-sink'
+import { createProjects, files } from '@tapline/core'
+import { openInbox } from '@tapline/inbox-sink'
 import { createScratch } from '../drivers/scratch.ts'
 
 /** What listing a full inbox costs: the project's new findings, in milliseconds of wall time, medians. */
@@ -22,7 +22,8 @@ export async function inboxListing(rounds: number): Promise<InboxListing> {
   await using scratch = createScratch()
   const path = scratch.write('agent/loops/inbox.jsonl', '')
   const loopsDir = path.slice(0, path.lastIndexOf('/'))
-  const inbox = openInbox({ files, loopsDir })
+  const open = () => openInbox({ files, loopsDir, projects: createProjects(scratch.home) })
+  const inbox = open()
   await inbox.add({
     source: 'trigger:mcp:hub',
     runId: 'first',
@@ -35,12 +36,11 @@ export async function inboxListing(rounds: number): Promise<InboxListing> {
     return `${JSON.stringify({ ...JSON.parse(line), id: `inb-${n}`, run_id: `run-${n}`, cwd })}\n`
   }
   writeFileSync(path, Array.from({ length: ENTRIES }, (_, n) => lineOf(n)).join(''))
-  const scope = { cwd: scratch.project, home: scratch.home, all: false }
-  const list = (store: typeof inbox): number => viewOf(store.entries(), scope).listed.length
+  const list = (store: typeof inbox): number => store.view({ cwd: scratch.project, all: false }).listed.length
 
   const [read, again, add]: [number[], number[], number[]] = [[], [], []]
   for (let round = 0; round < rounds; round++) {
-    const fresh = openInbox({ files, loopsDir })
+    const fresh = open()
     read.push(timed(() => list(fresh)))
     appendFileSync(path, lineOf(ENTRIES + round))
     read.push(timed(() => list(fresh)))

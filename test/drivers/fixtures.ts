@@ -13,9 +13,11 @@ const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/servers/${n
 export const servers = {
   misbehaving: fixture('misbehaving'),
   httpMisbehaving: fixture('http-misbehaving'),
+  httpProtected: fixture('http-protected'),
   modern: fixture('modern'),
   v1: fixture('v1'),
   storm: fixture('storm'),
+  scripted: fixture('scripted'),
   websocket: fixture('websocket'),
   notify: fileURLToPath(new URL('../../examples/mcp-notify-server.mjs', import.meta.url)),
   everything: binary('@modelcontextprotocol/server-everything'),

@@ -221,7 +221,8 @@ process.exit(process.argv.at(-1).includes('no desktop') ? 1 : 0)
     const pi = await home.start({
       PATH: [path.dirname(program), path.dirname(process.execPath), process.env.PATH].join(path.delimiter),
     })
-    const evil = `$(touch ${home.scratch.root}/pwned); <b>"bold"</b> & --urgency=critical`
+    // notify-send makes characters of \074 and the like.
+    const evil = `$(touch ${home.scratch.root}/pwned); <b>"bold"</b> & \\074i\\076 --urgency=critical`
     expect((await pi.command(`/cron add in 1s --to desktop ${evil}`)).join()).toContain('the sink "desktop"')
     const lines = (): string[][] =>
       existsSync(shown)
@@ -235,7 +236,7 @@ process.exit(process.argv.at(-1).includes('no desktop') ? 1 : 0)
       '--app-name=Tapline',
       '--',
       'Tapline: cron',
-      `$(touch ${home.scratch.root}/pwned); &lt;b&gt;"bold"&lt;/b&gt; &amp; --urgency=critical`,
+      `$(touch ${home.scratch.root}/pwned); &lt;b&gt;"bold"&lt;/b&gt; &amp; \\\\074i\\\\076 --urgency=critical`,
     ])
     expect(existsSync(path.join(home.scratch.root, 'pwned'))).toBe(false)
 

@@ -10,16 +10,17 @@ const LONGEST_WAIT_MS = 25_000
 const HELD: ReadonlySet<string | undefined> = new Set(['ELOCKED', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'])
 
 /**
- * Runs `work` while no other process has the lock of this file; a holder that was killed is waited for ten seconds. The
- * lock is a directory, `<path>.lock` or `lock`: pi-loops and pi lock the same way.
+ * Runs `work` while no other process has the lock of this file; a holder that was killed is waited for ten seconds, or
+ * for `staleMs`. The lock is a directory, `<path>.lock` or `lock`: pi-loops and pi lock the same way.
  */
 export async function withLock<T>(
   path: string,
   work: () => T | Promise<T>,
   lock = `${path}.lock`,
+  staleMs = STALE_MS,
 ): Promise<T> {
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 })
-  const release = await acquire(path, lock)
+  const release = await acquire(path, lock, staleMs)
   try {
     return await work()
   } finally {
@@ -28,15 +29,17 @@ export async function withLock<T>(
   }
 }
 
-async function acquire(path: string, lock: string): Promise<() => Promise<void>> {
+async function acquire(path: string, lock: string, staleMs: number): Promise<() => Promise<void>> {
   const deadline = performance.now() + LONGEST_WAIT_MS
+  const abandoned = watch(lock, staleMs)
   for (;;) {
-    if (isStale(lock) && holdsSomething(lock)) setAside(lock)
+    const left = abandoned()
+    if (left !== undefined) setAside(lock, left)
     try {
       return await lockfile.lock(path, {
         lockfilePath: lock,
         realpath: false,
-        stale: STALE_MS,
+        stale: staleMs,
         retries: { retries: 20, minTimeout: 10, maxTimeout: 100, factor: 1.3, randomize: true },
         // Thrown from a timer by default, which would end the process around us.
         onCompromised: () => undefined,
@@ -54,9 +57,24 @@ function heldError(lock: string): Error {
   )
 }
 
-function isStale(lock: string): boolean {
-  const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Number.NaN }
-  return Date.now() - mtimeMs > STALE_MS
+/**
+ * Answers the time of a lock that a dead process has left, where the library does not remove it by itself: it holds
+ * something, or it is from the future, and nobody has refreshed it for as long as it was watched.
+ */
+function watch(lock: string, staleMs: number): () => number | undefined {
+  let seen = Number.NaN
+  let since = 0
+  return () => {
+    const time = timeOf(lock)
+    if (time === undefined) return undefined
+    if (Date.now() - time > staleMs) return holdsSomething(lock) ? time : undefined
+    if (time !== seen) [seen, since] = [time, performance.now()]
+    return performance.now() - since > staleMs ? time : undefined
+  }
+}
+
+function timeOf(lock: string): number | undefined {
+  return statSync(lock, { throwIfNoEntry: false })?.mtimeMs
 }
 
 /** Other programs put a file into the directory, which keeps it from being removed when they were killed. */
@@ -68,13 +86,13 @@ function holdsSomething(lock: string): boolean {
   }
 }
 
-/** Renamed before it is removed: of several that find it stale, one takes it away. */
-function setAside(lock: string): void {
+/** Renamed before it is removed: of several that find it left, one takes it away. */
+function setAside(lock: string, time: number): void {
   const aside = `${lock}.${process.pid}.${randomUUID().slice(0, 8)}`
   try {
     renameSync(lock, aside)
     // Another process may have been quicker, and this is its fresh one.
-    if (isStale(aside)) rmSync(aside, { recursive: true, force: true })
+    if (timeOf(aside) === time) rmSync(aside, { recursive: true, force: true })
     else renameSync(aside, lock)
   } catch {
     // Another process was quicker.

@@ -27,8 +27,8 @@ export interface Lane {
   /** How much it lets through; undefined where there is no limit. */
   readonly limit: RateLimit | undefined
   readonly queue: Queue<Trigger>
-  /** What exceeded the limit, or found too many waiting; made when first needed. */
-  overflow: OverflowGatherer | undefined
+  /** What exceeded the limit, found too many waiting or had no turn: by which of these, made when first needed. */
+  readonly overflows: Map<string, OverflowGatherer>
   readonly steps: LaneSteps
   /** What is being handled while the lane is busy. */
   current: Trigger | undefined
@@ -64,7 +64,7 @@ export function createLane(
     scope: shared ? 'project' : 'process',
     limit: limit !== undefined && parsed ? new RateLimit(limit, parsed) : undefined,
     queue: new Queue<Trigger>(),
-    overflow: undefined,
+    overflows: new Map<string, OverflowGatherer>(),
     current: undefined,
     delivery: undefined,
     claim: undefined,

@@ -12,9 +12,15 @@ const PERIODS: Readonly<Record<string, number>> = {
 }
 const WRITTEN = /^\s*(\d{1,6})\s*\/\s*(second|minute|hour|day)s?\s*$/i
 
-/** What costs tokens: a server that runs wild costs no more than this, unless somebody said otherwise. */
-const COSTLY: ReadonlySet<string> = new Set(['run', 'rules'])
-const USUAL = '60/hour'
+/**
+ * A server that runs wild costs no more tokens than this, and puts no more into the chat (which pi keeps whole, and
+ * slows down with), unless somebody said otherwise.
+ */
+const USUAL: ReadonlyMap<string, string> = new Map([
+  ['run', '60/hour'],
+  ['rules', '60/hour'],
+  ['summary', '600/hour'],
+])
 
 /** What `<number>/<second|minute|hour|day>` says; undefined for anything else, `none` too. */
 export function parseLimit(written: string): Limit | undefined {
@@ -30,7 +36,7 @@ export function isLimit(written: string): boolean {
 
 /** The limit that holds for a policy of which nothing is said. */
 export function usualLimit(policy: string): string | undefined {
-  return COSTLY.has(policy) ? USUAL : undefined
+  return USUAL.get(policy)
 }
 
 /** Lets `count` events through in any `periodMs`. The clock is monotonic: one that is set opens nothing. */

@@ -9,8 +9,8 @@ export interface PipelineOptions {
   policyFor(server: string, method: string): PushPolicy | PushRule
   /** Nothing is delivered or claimed: what would be is said to have reached the sink `watch`. */
   readonly watchOnly?: boolean
-  /** Whether another process has the same project open: it then delivers what waits when this one ends. */
-  hasCompany?(): boolean
+  /** Whether another process hears this server for the same project: it then delivers what waits when this one ends. */
+  hasCompany?(server: string): boolean
   /** Told once of each policy whose sink is not loaded. */
   onMissingSink?(policy: string, server: string): void
 }
@@ -19,7 +19,7 @@ export interface PipelineOptions {
 export interface Pipeline {
   /** Takes one notification. Never throws. */
   receive(server: string, frame: Pick<Frame, 'method' | 'params'>): void
-  /** Takes a trigger of a source that is not an MCP server. */
+  /** Takes a trigger of a source that is not an MCP server. Throws what is wrong with it. */
   admit(trigger: Trigger): void
   /** The books of a server, made when first asked for. */
   book(server: string): ServerBook
@@ -28,8 +28,8 @@ export interface Pipeline {
   /** The policies may have changed: each method's is asked for anew. */
   reroute(): void
   /**
-   * Ends. What waits for its window is delivered now, unless another process will; what is not delivered within two
-   * seconds is dropped, with the reason. Never rejects.
+   * Ends. What waits for its window is delivered now, unless another process will; what had no turn within two seconds
+   * goes to the inbox, as one line for each policy that says how many. Takes three seconds at most and never rejects.
    */
   close(): Promise<void>
 }

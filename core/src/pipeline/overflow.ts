@@ -8,30 +8,36 @@ const LONGEST_MS = 3_600_000
 /** Hands on the newest of some triggers with how many there are; resolves when the inbox has answered. */
 type Tell = (triggers: readonly Trigger[], overflow: Overflow) => Promise<void>
 
-/** Gathers what exceeds a limit, so that a flood becomes one line that says how many. */
+/** Gathers what exceeds one limit, so that a flood becomes one line that says how many. */
 export class OverflowGatherer {
+  readonly #limit: string | undefined
   readonly #tell: Tell
-  #limit = ''
   #waiting: Trigger[] = []
   #count = 0
   #since = 0
   #timer: NodeJS.Timeout | undefined
   #telling: Promise<void> | undefined
 
-  constructor(tell: Tell) {
+  /** `limit` is absent for what had no turn before the session ended. */
+  constructor(limit: string | undefined, tell: Tell) {
+    this.#limit = limit
     this.#tell = tell
   }
 
-  add(trigger: Trigger, limit: string): void {
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#telling === undefined
+  }
+
+  add(trigger: Trigger): void {
     const now = Date.now()
-    if (limit !== this.#limit || Math.abs(now - this.#since) > LONGEST_MS) {
-      this.#limit = limit
+    if (Math.abs(now - this.#since) > LONGEST_MS) {
       this.#count = 0
       this.#since = now
     }
     this.#count++
     this.#waiting.push(trigger)
-    if (this.#timer === undefined && this.#telling === undefined) this.#telling = this.#hand()
+    // What had no turn is all there at once, and handed on together.
+    if (this.#limit !== undefined && this.#timer === undefined) this.#telling ??= this.#hand()
   }
 
   /** Hands on what waits without waiting for the next second. */
@@ -39,14 +45,26 @@ export class OverflowGatherer {
     clearTimeout(this.#timer)
     this.#timer = undefined
     await this.#telling
-    await this.#hand()
+    if (this.#waiting.length === 0) return
+    this.#telling ??= this.#hand()
+    await this.#telling
+  }
+
+  /** Takes out what was not handed on. */
+  abandon(): readonly Trigger[] {
+    clearTimeout(this.#timer)
+    return this.#waiting.splice(0)
   }
 
   async #hand(): Promise<void> {
     const triggers = this.#waiting
-    if (triggers.length === 0) return
     this.#waiting = []
-    await this.#tell(triggers, { count: this.#count, limit: this.#limit, since: this.#since })
+    const limit = this.#limit
+    await this.#tell(triggers, {
+      count: this.#count,
+      ...(limit === undefined ? {} : { limit }),
+      since: this.#since,
+    })
     this.#telling = undefined
     this.#timer = setTimeout(() => {
       this.#timer = undefined

@@ -1,21 +1,24 @@
 import { settledWithin } from '../bounded.ts'
-import { messageOf } from '../errors.ts'
-import type { DedupVerdict, Frame, Notice, Receipt, Trigger } from '../types/index.ts'
+import type { DedupVerdict, Frame, Receipt, Trigger } from '../types/index.ts'
 import { Accounts, type FinalState } from './accounts.ts'
 import type { ServerBook } from './book.ts'
 import { type Claim, conclude } from './claim.ts'
+import { elsewhere } from './company.ts'
 import { Delivery } from './delivery.ts'
 import { type HeldTrigger, HeldTriggers } from './held.ts'
 import { type Lane, pump } from './lane.ts'
-import { settledNotice } from './notice.ts'
+import { mapped, eventProblem } from './notice.ts'
 import type { Pipeline, PipelineOptions } from './options.ts'
-import { overflowOf, toInbox } from './redirection.ts'
+import type { OverflowGatherer } from './overflow.ts'
+import { ENDED, gathererOf, toInbox } from './redirection.ts'
 import { Routes } from './routes.ts'
 
 /** A lane with this many waiting refuses more: its sink is stuck or drowning. */
 const MOST_WAITING = 10_000
-const ENDED = 'the session ended'
+const ELSEWHERE = `${ENDED}; another has it`
 const LAST_DELIVERIES_MS = 2_000
+/** Then for the inbox to take what is left. */
+const LAST_LINES_MS = 1_000
 
 /** A pipeline: notify → dedup → deliver, in arrival order for each server and sink. */
 export function createPipeline(options: PipelineOptions): Pipeline {
@@ -32,6 +35,7 @@ class NotificationPipeline implements Pipeline {
   readonly #held = new HeldTriggers((held, early) => this.#release(held, early ? 'now' : 'held'))
   #idle: (() => void)[] = []
   #moving = 0
+  #ending: Promise<void> | undefined
   #closing = false
   #ended = false
 
@@ -52,25 +56,20 @@ class NotificationPipeline implements Pipeline {
   receive(server: string, frame: Pick<Frame, 'method' | 'params'>): void {
     const method = frame.method ?? ''
     const receivedAt = Date.now()
-    let notice: Notice
-    try {
-      notice = this.#options.kernel.hooks.notify.call({
-        kind: 'raw',
-        server,
-        method,
-        params: frame.params,
-        receivedAt,
-      }) as Notice
-    } catch (thrown) {
-      notice = { kind: 'drop', reason: 'mapping failed', error: messageOf(thrown) }
-    }
-    const settled = settledNotice(notice, server)
-    if (settled.kind === 'trigger') this.admit(settled)
-    else if (settled.kind === 'handled') this.book(server).handled++
-    else this.#accounts.drop({ server, method, receivedAt }, settled)
+    const { params } = frame
+    const notice = mapped(this.#options.kernel.hooks, { kind: 'raw', server, method, params, receivedAt })
+    if (notice.kind === 'trigger') this.#admit(notice)
+    else if (notice.kind === 'handled') this.book(server).handled++
+    else this.#accounts.drop({ server, method, receivedAt }, notice)
   }
 
   admit(trigger: Trigger): void {
+    const problem = eventProblem(trigger)
+    if (problem !== undefined) throw new TypeError(problem)
+    this.#admit(trigger)
+  }
+
+  #admit(trigger: Trigger): void {
     const lane = this.#routes.laneOf(trigger)
     this.#accounts.begin(lane.book, trigger)
     if (this.#closing) this.#lose(lane, trigger, ENDED)
@@ -89,30 +88,45 @@ class NotificationPipeline implements Pipeline {
     this.#routes.forget()
   }
 
-  async close(): Promise<void> {
-    if (this.#closing) return
+  close(): Promise<void> {
+    return (this.#ending ??= this.#end())
+  }
+
+  async #end(): Promise<void> {
     this.#closing = true
-    const company = this.#options.hasCompany?.() === true
+    const isElsewhere = elsewhere(this.#options.hasCompany)
     for (const held of this.#held.clear()) {
-      const lane = this.#routes.laneOf(held.trigger)
-      if (company && lane.scope === 'project') this.#lose(lane, held.trigger, `${ENDED}; another has it`)
+      if (isElsewhere(held.lane)) this.#lose(held.lane, held.trigger, ELSEWHERE)
       else this.#release(held, 'now')
     }
-    const lanes = [...this.#routes.lanes]
-    const flushed = lanes.map((lane) => lane.overflow?.flush())
-    await settledWithin(LAST_DELIVERIES_MS, () => Promise.all([this.idle(), ...flushed]))
+    await settledWithin(LAST_DELIVERIES_MS, () => this.#quiet())
     this.#ended = true
     for (const lane of this.#routes.lanes) {
       lane.delivery?.giveUp()
       for (let trigger = lane.queue.take(); trigger; trigger = lane.queue.take()) {
         this.#moving--
-        this.#lose(lane, trigger, ENDED)
+        if (isElsewhere(lane)) this.#lose(lane, trigger, ELSEWHERE)
+        else this.#exceed(lane, trigger, undefined)
       }
     }
+    await settledWithin(LAST_LINES_MS, () => this.#quiet())
+    for (const lane of this.#routes.lanes)
+      for (const gatherer of lane.overflows.values())
+        for (const trigger of gatherer.abandon()) this.#lose(lane, trigger, ENDED)
+  }
+
+  /** Resolves when nothing is on its way and the inbox has been told of everything. */
+  async #quiet(): Promise<void> {
+    let gatherers: OverflowGatherer[]
+    do {
+      gatherers = [...this.#routes.lanes].flatMap(({ overflows }) => [...overflows.values()])
+      await Promise.all([this.idle(), ...gatherers.map((gatherer) => gatherer.flush())])
+    } while (this.#moving > 0 || gatherers.some(({ isEmpty }) => !isEmpty))
   }
 
   #release(held: HeldTrigger, how: 'held' | 'now'): void {
     const { trigger, of } = held
+    // The policies may have changed since.
     const lane = this.#routes.laneOf(trigger)
     // Whoever has claimed it is delivering it: it is not lost here.
     if (how === 'now' && of !== undefined)
@@ -154,8 +168,9 @@ class NotificationPipeline implements Pipeline {
       if (of === undefined) return this.#deliver(lane, trigger, undefined)
       return this.#settle(lane, trigger, 'deduped', undefined, `duplicate of ${of}`)
     }
-    const replaced = this.#held.hold(trigger, until, of)
-    if (replaced) this.#accounts.end(lane, replaced, 'collapsed', undefined, `into ${trigger.traceId}`)
+    const replaced = this.#held.hold({ trigger, lane, of }, until)
+    if (replaced)
+      this.#accounts.end(replaced.lane, replaced.trigger, 'collapsed', undefined, `into ${trigger.traceId}`)
     this.#accounts.wait(
       lane,
       trigger,
@@ -205,9 +220,8 @@ class NotificationPipeline implements Pipeline {
     else toInbox(this.#options.kernel, trigger, new Delivery(lane.policy, reason), settle)
   }
 
-  #exceed(lane: Lane, trigger: Trigger, limit: string): void {
-    lane.overflow ??= overflowOf(lane, this.#options.kernel, this.#accounts)
-    lane.overflow.add(trigger, limit)
+  #exceed(lane: Lane, trigger: Trigger, limit: string | undefined): void {
+    gathererOf(lane, limit, this.#options.kernel, this.#accounts).add(trigger)
   }
 
   #withoutSink(lane: Lane, trigger: Trigger): void {

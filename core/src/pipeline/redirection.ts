@@ -7,7 +7,10 @@ import { OverflowGatherer } from './overflow.ts'
 
 type Sinks = Pick<Kernel, 'hooks' | 'hasSink'>
 
-/** Offers a trigger to the inbox; `then` hears the receipt, or that there is none. */
+/** Why triggers end that nobody has had time for. */
+export const ENDED = 'the session ended'
+
+/** Offers a trigger to the inbox; `then` hears the receipt, or that it did not take it. */
 export function toInbox(
   { hooks, hasSink }: Sinks,
   trigger: Trigger,
@@ -15,15 +18,30 @@ export function toInbox(
   then: (receipt: Receipt | undefined) => void,
 ): void {
   if (!hasSink('inbox')) return then(undefined)
-  hooks.deliver.for('inbox').callAsync(trigger, delivery, (_error, receipt) => then(receipt ?? undefined))
+  hooks.deliver.for('inbox').callAsync(trigger, delivery, (_error, receipt) => {
+    const taken = receipt && receipt.refused === undefined && receipt.dropped === undefined
+    then(taken ? receipt : undefined)
+  })
 }
 
-/** Puts what exceeds a limit of this lane into the inbox, as one line that says how many. */
-export function overflowOf(lane: Lane, sinks: Sinks, accounts: Accounts): OverflowGatherer {
-  return new OverflowGatherer(
+/**
+ * What puts into the inbox, as one line that says how many, what exceeds this limit of the lane; without a limit, what
+ * had no turn before the session ended.
+ */
+export function gathererOf(
+  lane: Lane,
+  limit: string | undefined,
+  sinks: Sinks,
+  accounts: Accounts,
+): OverflowGatherer {
+  const key = limit ?? ''
+  const known = lane.overflows.get(key)
+  if (known) return known
+  const reason = limit === undefined ? ENDED : `more than ${limit}`
+  const gatherer = new OverflowGatherer(
+    limit,
     (triggers, overflow) =>
       new Promise((resolve) => {
-        const reason = `more than ${overflow.limit}`
         const newest = triggers.at(-1) as Trigger
         toInbox(sinks, newest, new Delivery(lane.policy, reason, overflow), (receipt) => {
           const state = receipt ? 'redirected' : 'dropped'
@@ -32,4 +50,6 @@ export function overflowOf(lane: Lane, sinks: Sinks, accounts: Accounts): Overfl
         })
       }),
   )
+  lane.overflows.set(key, gatherer)
+  return gatherer
 }

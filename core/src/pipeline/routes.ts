@@ -13,7 +13,10 @@ export class Routes {
   readonly #bookOf: (server: string) => ServerBook
   readonly #steps: (lane: Lane) => LaneSteps
   readonly #routes = new Map<string, Map<string, Lane>>()
-  readonly #lanes = new Map<string, Lane>()
+  /** By the entry of the configuration that they belong to: two entries that say the same are two. */
+  readonly #ofRules = new WeakMap<PushRule, Map<string, Lane>>()
+  readonly #ofPolicies = new Map<PushPolicy, Map<string, Lane>>()
+  readonly #lanes = new Set<Lane>()
 
   constructor(
     options: Pick<PipelineOptions, 'kernel' | 'policyFor'>,
@@ -26,7 +29,7 @@ export class Routes {
   }
 
   get lanes(): Iterable<Lane> {
-    return this.#lanes.values()
+    return this.#lanes
   }
 
   /** What is on its way stays on its lane; for what comes later, policies are asked for anew. */
@@ -48,16 +51,26 @@ export class Routes {
 
   /** Methods that one entry of the configuration is about share a lane, and with it the entry's limit. */
   #lane({ server, source }: Trigger, written: PushPolicy | PushRule): Lane {
-    const name = `${server}\n${typeof written === 'string' ? written : JSON.stringify(written)}`
-    let lane = this.#lanes.get(name)
+    const lanes = this.#lanesOf(written)
+    let lane = lanes.get(server)
     if (!lane) {
       const { hooks, hasSink } = this.#options.kernel
       const rule = ruleOf(written)
       const sink = hasSink(rule.policy) ? hooks.deliver.for(rule.policy) : undefined
       const book = this.#bookOf(server)
       lane = createLane({ server, book, sink }, rule, source === 'mcp', this.#steps)
-      this.#lanes.set(name, lane)
+      lanes.set(server, lane)
+      this.#lanes.add(lane)
     }
     return lane
+  }
+
+  #lanesOf(written: PushPolicy | PushRule): Map<string, Lane> {
+    const known = typeof written === 'string' ? this.#ofPolicies.get(written) : this.#ofRules.get(written)
+    if (known) return known
+    const lanes = new Map<string, Lane>()
+    if (typeof written === 'string') this.#ofPolicies.set(written, lanes)
+    else this.#ofRules.set(written, lanes)
+    return lanes
   }
 }

@@ -150,6 +150,7 @@ async function claim(options: ConnectionOptions): Promise<{ transport: Transport
     cwd: options.cwd,
     attempt: options.attempt,
     signal,
+    secrets: new Set(),
     streamableHttp: (url, httpOptions) => Promise.resolve(sdk.streamableHttp(url, httpOptions)),
     error: (code, message, details) => new TaplineError(code, message, { server: server.name, ...details }),
   }

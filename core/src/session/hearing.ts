@@ -1,4 +1,4 @@
-import type { Frame } from '../types/index.ts'
+import type { Frame, ServerSpec } from '../types/index.ts'
 import type { Connection } from './connection.ts'
 import { keepListening } from './listening.ts'
 import { subscribe, type SubscriptionStatus } from './subscriptions.ts'
@@ -22,17 +22,19 @@ export interface HearingEvents {
   onSubscriptions(status: SubscriptionStatus): void
 }
 
-/** Listens to a new connection, and subscribes it to `wanted` resources. */
+/** Listens to a new connection, and subscribes it to the resources that the server's entry wants. */
 export function hearPushes(
   connection: Connection,
-  wanted: readonly string[],
+  { subscribe: wanted = [], requestTimeoutMs: timeoutMs }: ServerSpec,
   events: HearingEvents,
 ): Hearing {
   const listener = keepListening(connection, {
     onResumed: () => events.onStale(),
     onHonored: (asked, honored) => subscriptions.honored(asked, honored),
   })
-  const subscriptions = subscribe(connection, wanted, listener, (status) => events.onSubscriptions(status))
+  const subscriptions = subscribe(connection, { wanted, timeoutMs }, listener, (status) =>
+    events.onSubscriptions(status),
+  )
   return {
     hear: ({ method }) => {
       if (RESOURCES_CHANGED.has(method)) subscriptions.refresh()

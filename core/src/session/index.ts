@@ -1,5 +1,6 @@
 export type { CallOptions } from './call.ts'
 export type { Era, ListenFilter, Listening, Sdk, SdkClient, ToolPage } from './client.ts'
+export { loadOAuth } from './oauth/index.ts'
 export { REFUND_AFTER_MS } from './options.ts'
 export type { EraMemory } from './options.ts'
 export { loadSdk } from './sdk.ts'

@@ -14,8 +14,19 @@ const SECRET_HEADER = /auth|token|key|secret|cookie|passw/i
 
 /** Removes what looks like a secret, and whatever the taps and the address of this request hold. */
 export function redactorFor(request: ConnectRequest): Redact {
-  const known = [...new Set(secretsOf(request).flatMap(formsOf))].toSorted((a, b) => b.length - a.length)
-  return (text) => redactText(text, known)
+  const fixed = secretsOf(request)
+  let known: readonly string[] = []
+  let counted = -1
+  return (text) => {
+    const { secrets } = request
+    const count = secrets?.size ?? 0
+    if (count !== counted) {
+      counted = count
+      const all = new Set([...fixed, ...(secrets ?? [])].flatMap(formsOf))
+      known = [...all].toSorted((a, b) => b.length - a.length)
+    }
+    return redactText(text, known)
+  }
 }
 
 /** Our error for `thrown`, without secrets; the error underneath is left out where it held them. */

@@ -6,6 +6,7 @@ import { closedAdvice, type Connection } from './connection.ts'
 import { type Hearing, hearPushes } from './hearing.ts'
 import { REFUND_AFTER_MS, type SupervisorOptions } from './options.ts'
 import { openRemembering } from './remembered-era.ts'
+import { ErrorReports } from './reports.ts'
 import { sdkError } from './sdk-errors.ts'
 import { connectedStatus, type SessionStatus } from './status.ts'
 import type { SubscriptionStatus } from './subscriptions.ts'
@@ -20,7 +21,7 @@ export class Supervisor {
   readonly #server: ServerSpec
   readonly #stop = new AbortController()
   readonly #nap = new Nap()
-  readonly #reported = new Set<string>()
+  readonly #reports: ErrorReports
   readonly #waiting: WaitingRoom
   #status: SessionStatus = { state: 'pending', attempt: 0, report: {} }
   #connection: Connection | undefined
@@ -33,6 +34,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options
     this.#server = options.server
+    this.#reports = new ErrorReports(options.server.name, (error) => options.onError(error))
     this.#waiting = new WaitingRoom(options.server.name)
   }
 
@@ -73,7 +75,7 @@ export class Supervisor {
   /** A new connection at once, with a full budget. */
   async reconnect(): Promise<void> {
     this.#used = 0
-    this.#reported.clear()
+    this.#reports.forget()
     if (this.#connection) await this.reopen(this.#connection)
     else await this.ready()
   }
@@ -127,7 +129,7 @@ export class Supervisor {
       }
       // Unasked, the first reopening comes at once; a server that loses every session uses up its attempts.
       if (dropped && this.#used <= 1) continue
-      this.#reportOnce(error)
+      this.#reports.once(error)
       await this.#rest(error, opened)
     }
   }
@@ -145,7 +147,7 @@ export class Supervisor {
     } else if (this.#used >= reconnect.maxAttempts) {
       const exhausted = reconnect.maxAttempts === 1 ? error : exhaustedError(name, this.#used, error)
       this.#set({ ...rest, state: 'disconnected', reason: exhausted.message, attention: exhausted.advice })
-      this.#reportOnce(exhausted)
+      this.#reports.once(exhausted)
       refuse(exhausted)
       await this.#sleep()
       // Somebody asked: one more attempt, not a whole new budget.
@@ -178,12 +180,12 @@ export class Supervisor {
     }
     const refund = setTimeout(() => {
       this.#used = 0
-      this.#reported.clear()
+      this.#reports.lasted()
     }, this.#options.refundAfterMs ?? REFUND_AFTER_MS)
     this.#connection = connection
     connection.transport.onsessionlost = () => void this.#drop(connection)
     this.#set(connectedStatus(connection, this.#used))
-    this.#hearing = hearPushes(connection, this.#server.subscribe ?? [], {
+    this.#hearing = hearPushes(connection, this.#server, {
       onStale: () => this.#options.onCatalogueStale(),
       onSubscriptions: (status) => this.#connection === connection && this.#subscribed(status),
     })
@@ -206,10 +208,7 @@ export class Supervisor {
   }
 
   #subscribed(subscriptions: SubscriptionStatus): void {
-    for (const { uri, reason } of subscriptions.refused) {
-      const message = `the subscription to ${uri} failed: ${reason}`
-      this.#reportOnce(new TaplineError('SUBSCRIPTION_REFUSED', message, { server: this.#server.name }))
-    }
+    this.#reports.refusals(subscriptions.refused)
     this.#set({ ...this.#status, subscriptions })
   }
 
@@ -240,11 +239,5 @@ export class Supervisor {
     if (this.closed) return
     this.#status = status
     this.#options.onStatus(status)
-  }
-
-  #reportOnce(error: TaplineError): void {
-    if (this.#reported.has(error.message)) return
-    this.#reported.add(error.message)
-    this.#options.onError(error)
   }
 }

@@ -1,6 +1,8 @@
 import type { TaplineError } from '../errors.ts'
 import { files } from '../files/index.ts'
+import { createProjects } from '../projects.ts'
 import { createKernel, type HookName, type HookPolicy, type Kernel } from '../kernel/index.ts'
+import { loadOAuth } from '../session/index.ts'
 import type { ChatMessage, Host } from '../types/index.ts'
 
 /** A kernel for a test, with what it reported and what reached its chat. */
@@ -39,13 +41,22 @@ export async function testKernel(plugins: unknown, options: TestKernelOptions = 
 
 /** A host that offers nothing but places under `/nowhere`. */
 export function testHost(host: Partial<Host> = {}): Host {
+  const paths = {
+    cwd: '/nowhere',
+    home: '/nowhere',
+    agentDir: '/nowhere',
+    loopsDir: '/nowhere/loops',
+    ...host.paths,
+  }
   return {
     name: 'test',
     version: '0.0.0',
     mode: 'headless',
-    paths: { cwd: '/nowhere', home: '/nowhere', agentDir: '/nowhere', loopsDir: '/nowhere/loops' },
+    paths,
+    projects: createProjects(paths.home),
     env: {},
     files,
+    oauth: loadOAuth,
     delivers: true,
     ...host,
   }

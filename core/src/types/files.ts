@@ -29,9 +29,10 @@ export interface Files {
   json<T>(options: JsonFileOptions<T>): JsonFile<T>
   /**
    * Runs `work` while no other process has the lock of `path` (`<path>.lock`, or `lock`). A holder that was killed is
-   * waited for ten seconds. Keep it short: others wait.
+   * waited for ten seconds, or for `staleMs` where programs that refresh the same lock less often need longer. Keep it
+   * short: others wait.
    */
-  locked<T>(path: string, work: () => T | Promise<T>, lock?: string): Promise<T>
+  locked<T>(path: string, work: () => T | Promise<T>, lock?: string, staleMs?: number): Promise<T>
   /** Writes a file so that a reader sees the old or the new content, also after a crash. */
   write(path: string, text: string | Uint8Array): void
   /** Adds one line to the end of a file, whole, also when its last line was torn. Call it under the file's lock. */

@@ -2,6 +2,8 @@ import type { Agents } from './agent.ts'
 import type { AuditRow } from './audit.ts'
 import type { Files } from './files.ts'
 import type { DedupRequest, DedupVerdict, Trigger } from './notification.ts'
+import type { OAuthSteps } from './oauth.ts'
+import type { Projects } from './project.ts'
 import type { ServerSpec } from './server.ts'
 import type { Windows } from './window.ts'
 
@@ -44,6 +46,8 @@ export interface ServerView {
   readonly instructions: string | undefined
   /** Sends a notification. Rejects when there is no connection. */
   notify(method: string, params: Readonly<Record<string, unknown>>): Promise<void>
+  /** Drops the connection, if any, and opens a new one. */
+  reconnect?(): Promise<void>
 }
 
 /** Where a credential was found. Values are secret. */
@@ -68,6 +72,8 @@ export interface Host {
   readonly version: string
   readonly mode: 'tui' | 'rpc' | 'print' | 'json' | 'headless'
   readonly paths: HostPaths
+  /** Tells which directories are one project. */
+  readonly projects: Projects
   readonly env: Readonly<Record<string, string | undefined>>
   /** Files that several processes read and change. */
   readonly files: Files
@@ -83,6 +89,8 @@ export interface Host {
   admit?(trigger: Trigger): void
   /** Asks the `dedup` hook about a trigger, beside the claim that the pipeline makes itself. */
   claim?(request: DedupRequest): Promise<DedupVerdict | undefined>
+  /** The steps of signing in with OAuth, loaded when they are asked for. Absent where nobody signs in. */
+  oauth?(): Promise<OAuthSteps>
   /** A server of this session. */
   server?(name: string): ServerView | undefined
   /** Absent where no sub-agent can run. */

@@ -100,7 +100,7 @@ export interface Receipt {
 export interface DeliverContext {
   /** The policy that led here. */
   readonly policy: string
-  /** Set for the inbox when this trigger stands for all that exceeded a limit. */
+  /** Set for the inbox when this trigger stands for all that exceeded a limit, or had no turn. */
   readonly overflow?: Overflow
   /** Set for the inbox: why the trigger came here instead of where the policy said. */
   readonly reason?: string
@@ -110,12 +110,12 @@ export interface DeliverContext {
   readonly signal: AbortSignal
 }
 
-/** Triggers that exceeded a limit, of which one is handed on. */
+/** Triggers that exceeded a limit, or had no turn before the session ended, of which one is handed on. */
 export interface Overflow {
   /** How many there are since {@link since}, those of earlier calls included. */
   readonly count: number
-  /** The limit as it was configured: `6/hour`. */
-  readonly limit: string
+  /** The limit as it was configured: `6/hour`. Absent where the session ended before they had their turn. */
+  readonly limit?: string
   /** Milliseconds since the epoch: when the first of them came. The same for all calls that count on. */
   readonly since: number
 }

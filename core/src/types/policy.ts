@@ -9,7 +9,8 @@ export interface PushRule {
   readonly policy: PushPolicy
   /**
    * `<number>/<second|minute|hour|day>`, or `none`. What exceeds it goes to the inbox, as one line that says how many.
-   * When absent: 60 an hour for `run` and `rules`, which cost tokens, none for the others.
+   * When absent: 60 an hour for `run` and `rules`, which cost tokens, 600 an hour for `summary`, none for the others.
+   * The methods that one entry is about share its limit. Each window counts for itself.
    */
   readonly limit?: string
   /**

@@ -89,6 +89,15 @@ export interface ConnectRequest {
   /** 1 for the first attempt. */
   readonly attempt: number
   readonly signal: AbortSignal
+  /**
+   * Makes the requests of HTTP transports, which follow redirects themselves; the platform's when absent. A tap that
+   * authorizes each request puts its own in front of it. An error of {@link error} that it throws is handed on.
+   */
+  fetch?: (url: URL, init: RequestInit) => Promise<Response>
+  /** Values that are never shown, beside those of `env` and `headers`. It may grow while the connection lives. */
+  readonly secrets?: Set<string>
+  /** Fills in what a value of the entry refers to, as its dialect has it; absent where values stand for themselves. */
+  resolve?: (value: string, subject: string) => Promise<string>
   /** The SDK's streamable HTTP transport, so that plugins need not import the SDK. */
   streamableHttp(url: URL, options: HttpClientOptions): Promise<Transport>
   /** An error of Tapline's own class, so that plugins need not import it. */

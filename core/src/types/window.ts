@@ -25,6 +25,4 @@ export interface Windows {
   ownerOf(cwd: string, sessionId?: string): WindowRecord
   /** Whether that is this one. */
   isSelf(record: WindowRecord): boolean
-  /** Whether two directories are one project: the same after resolving links, or one in the other; `/` and the home directory hold nothing but themselves. */
-  sameProject(a: string, b: string): boolean
 }

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type DedupVerdict, HOOK_POLICIES, type Notice, type Plugin, type Receipt } from '../../src/index.ts'
+import {
+  type DedupVerdict,
+  HOOK_POLICIES,
+  type Notice,
+  type Plugin,
+  type PushRule,
+  type Receipt,
+} from '../../src/index.ts'
 import { trigger } from '../specs.ts'
 import { balance, routing } from './routing.ts'
 
@@ -31,6 +38,12 @@ const VERDICTS = [
 ] as const
 const ANSWERS = ['taken', 'nothing', 'throws', 'hangs', 'passed on', 'refused'] as const
 const DEADLINE_MS = 4
+/** Of what comes from server a, so many in a period are let through, by an entry for each method. */
+const LIMITS = new Map<string, PushRule>(POLICIES.map((policy) => [policy, { policy, limit: '1/second' }]))
+const LIMITED = (server: string, method: string): PushRule | string => {
+  const policy = method.slice(method.lastIndexOf('/') + 1)
+  return server === 'a' ? (LIMITS.get(policy) ?? policy) : policy
+}
 
 interface Push {
   readonly server: (typeof SERVERS)[number]
@@ -61,11 +74,13 @@ it('accounts for every notification at every step, whatever plugins do', async (
       fc.array(push, { maxLength: 16 }),
       fc.boolean(),
       fc.boolean(),
-      async (pushes, withInbox, closeEarly) => {
+      fc.boolean(),
+      async (pushes, withInbox, closeEarly, limited) => {
         const plugin = new Chaos(pushes, withInbox)
         const impatient = { deadlineMs: DEADLINE_MS }
         const { pipeline, events } = await routing({
           plugins: [plugin.plugin],
+          ...(limited ? { policyFor: LIMITED } : {}),
           policies: {
             dedup: { ...HOOK_POLICIES.dedup, ...impatient },
             deliver: { ...HOOK_POLICIES.deliver, ...impatient },

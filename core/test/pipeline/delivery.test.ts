@@ -71,6 +71,43 @@ it('drops what the inbox itself did not take', async () => {
   expect(steps(events)).toEqual(['1 dropped not taken by inbox', '2 dropped not taken by silent'])
 })
 
+it('drops what the inbox says that it does not take', async () => {
+  for (const answer of [{ refused: 'the disk is full' }, { dropped: 'seen before' }]) {
+    const { events, send } = await routing({
+      sinks: { inbox: () => ({ sink: 'inbox', ...answer }), silent: () => undefined },
+      policyFor: (_server, method) =>
+        method.endsWith('limited') ? { policy: 'log', limit: '0/hour' } : method.slice(14),
+    })
+    send('silent', 1)
+    send('limited', 2)
+    expect(steps(events)).toEqual(['1 dropped not taken by silent', '2 dropped more than 0/hour'])
+  }
+})
+
+it('throws what is wrong with an event that is handed in, and counts nothing', async () => {
+  const { pipeline, send } = await routing()
+  const wrong: [string, unknown][] = [
+    ['traceId', 7],
+    ['key', undefined],
+    ['server', ''],
+    ['source', null],
+    ['method', {}],
+    ['summary', undefined],
+    ['replacement', 'sometimes'],
+    ['receivedAt', 'now'],
+    ['receivedAt', Number.NaN],
+    ['policy', { policy: 'log' }],
+    ['cwd', 1],
+    ['content', 1],
+    ['attributes', 'none'],
+  ]
+  for (const [field, value] of wrong)
+    expect(() => send('log', 1, { [field]: value })).toThrow(`"${field}" of an event is not what it must be`)
+  for (const nothing of [undefined, null, 42, 'event'])
+    expect(() => pipeline.admit(nothing as never)).toThrow('an event must be an object')
+  expect(pipeline.book('builds').received).toBe(0)
+})
+
 it('believes a sink that knows better how its trigger ended', async () => {
   const { events, send } = await routing({
     sinks: {

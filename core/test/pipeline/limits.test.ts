@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import * as fc from 'fast-check'
-import type { Overflow, PushRule } from '../../src/index.ts'
+import type { Overflow, Plugin, PushRule } from '../../src/index.ts'
 import { isLimit } from '../../src/index.ts'
 import { balance, gate, routing, steps } from './routing.ts'
 
@@ -96,16 +96,21 @@ describe('a limit', () => {
     expect(pipeline.book('builds').counts).toMatchObject({ delivered: 1, redirected: 3, pending: 0 })
   })
 
-  it('holds for what costs tokens even where nobody set one, and not for a source that is no server', async () => {
+  it('holds for what reaches the chat or costs tokens even where nobody set one, and not for a source that is no server', async () => {
     const { pipeline, send } = await routing({
-      policyFor: () => 'run',
-      sinks: { run: () => ({ sink: 'run' }), inbox: () => ({ sink: 'inbox' }) },
+      sinks: {
+        run: () => ({ sink: 'run' }),
+        summary: () => ({ sink: 'summary' }),
+        inbox: () => ({ sink: 'inbox' }),
+      },
     })
     for (let n = 0; n < 70; n++) send('run', n)
     for (let n = 100; n < 170; n++) send('run', n, { server: 'cron', source: 'cron' })
+    for (let n = 200; n < 810; n++) send('summary', n, { server: 'talker' })
     await vi.advanceTimersByTimeAsync(1_000)
     expect(pipeline.book('builds').counts).toMatchObject({ delivered: 60, redirected: 10 })
     expect(pipeline.book('cron').counts).toMatchObject({ delivered: 70 })
+    expect(pipeline.book('talker').counts).toMatchObject({ delivered: 600, redirected: 10 })
   })
 
   it('is lifted by none, and does not count duplicates', async () => {
@@ -121,6 +126,50 @@ describe('a limit', () => {
     expect(pipeline.book('builds').counts).toMatchObject({ delivered: 70 })
     for (let n = 0; n < 5; n++) send('bound', n, { server: 'other', key: '0' })
     expect(pipeline.book('other').counts).toMatchObject({ delivered: 1, deduped: 4 })
+  })
+
+  it('is each entry’s own, and shared by the methods that one entry is about', async () => {
+    const entries: Record<string, PushRule> = {
+      one: { policy: 'fast', limit: '1/hour' },
+      two: { policy: 'fast', limit: '1/hour' },
+    }
+    const { pipeline, send } = await routing({
+      policyFor: (_server, method) => entries[method.includes('two') ? 'two' : 'one'] as PushRule,
+      sinks: { fast: () => ({ sink: 'fast' }) },
+    })
+    for (const method of ['one', 'one-more', 'two', 'two-more']) send(method, method)
+    expect(pipeline.book('builds').counts).toMatchObject({ received: 4, delivered: 2 })
+  })
+
+  it('keeps a line of its own beside that of a full queue', async () => {
+    let { opened, open } = gate()
+    const slow: Plugin = {
+      name: 'slow window',
+      api: 1,
+      setup: ({ hooks }) => hooks.dedup.tapPromise({}, () => opened.then(() => undefined)),
+    }
+    const counts: Record<string, number[]> = {}
+    const { pipeline, send } = await routing({
+      policyFor: () => ({ policy: 'fast', limit: '5/hour' }),
+      plugins: [slow],
+      sinks: {
+        fast: () => ({ sink: 'fast' }),
+        inbox: (_trigger, { overflow }) => {
+          if (overflow) (counts[overflow.limit ?? ''] ??= []).push(overflow.count)
+          return { sink: 'inbox' }
+        },
+      },
+    })
+    for (let round = 0; round < 3; round++) {
+      for (let n = 0; n < 10_003; n++) send('fast', `${round} ${n}`)
+      open()
+      await pipeline.idle()
+      await vi.advanceTimersByTimeAsync(1_000)
+      ;({ opened, open } = gate())
+    }
+    // Each counts on from where it was, whatever the other does.
+    expect(counts).toEqual({ '10000 waiting': [1, 2, 4, 6], '5/hour': [1, 9_996, 19_997, 29_998] })
+    expect(balance(pipeline.book('builds'))).toEqual([30_009, 30_009])
   })
 
   it('is a number of events in a period', () => {

@@ -250,3 +250,22 @@ it('drops what leads nowhere before anything is claimed, and says why', async ()
   ])
   expect(pipeline.book('builds').counts).toMatchObject({ received: 2, dropped: 2, pending: 0 })
 })
+
+it('keeps apart what waits under one key for different servers or in different windows', async () => {
+  const { pipeline, events, send } = await routing({
+    sinks: { fast: () => ({ sink: 'fast' }), summary: () => ({ sink: 'summary' }) },
+    dedup: () => ({ verdict: 'later', until: Date.now() + WINDOW_MS }),
+  })
+  send('fast', 1, { server: 'a', key: 'same' })
+  send('fast', 2, { server: 'b', key: 'same' })
+  send('summary', 3, { server: 'b', key: 'same' })
+  await vi.advanceTimersByTimeAsync(0)
+  expect(steps(events)).toEqual([
+    '1 pending until the window ends',
+    '1 collapsed into 2',
+    '2 pending until the window ends',
+    '3 pending until the window ends',
+  ])
+  expect(pipeline.book('a').counts).toMatchObject({ received: 1, collapsed: 1, pending: 0 })
+  expect(pipeline.book('b').counts).toMatchObject({ received: 2, collapsed: 0, pending: 2 })
+})

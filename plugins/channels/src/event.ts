@@ -3,7 +3,7 @@ import type { Drop, RawNotification, ServerView, Trigger } from '@tapline/core'
 import { EVENT_METHOD, isRecord, SINK } from './contract.ts'
 import { ATTRIBUTE_NAME, isSource } from './framing.ts'
 import { keyOf } from './keys.ts'
-import { hasOwnPolicy } from './policies.ts'
+import { ownPolicy } from './policies.ts'
 import { beginning, cleanLine, cleanLines, cut } from './text.ts'
 
 /** How much of an event the model reads, in bytes. */
@@ -38,7 +38,7 @@ export function mapEvent(
     summary: summaryOf(content, attributes, redact),
     content: bounded(content),
     attributes,
-    ...(hasOwnPolicy(view.spec.push) ? {} : { policy: SINK }),
+    ...(ownPolicy(view.spec.push) === undefined ? { policy: SINK } : {}),
     receivedAt,
   }
 }

@@ -2,6 +2,7 @@ import type { Notice, Plugin, RawNotification, ServerSpec } from '@tapline/core'
 import { declaresChannel, declaresPermission, EVENT_METHOD, SINK, VERDICT_METHOD } from './contract.ts'
 import { mapEvent } from './event.ts'
 import { readNumbers } from './options.ts'
+import { optsIn } from './policies.ts'
 import { createRelay, type PendingPermission, type PermissionRequest } from './relay.ts'
 import { limitSenders } from './senders.ts'
 import { channelSink } from './sink.ts'
@@ -48,7 +49,7 @@ export const channels = ({ redact, onReady }: ChannelsOptions = {}): Plugin => (
     let decide: (server: ServerSpec) => Approval = () => NOTHING
     /** Only what the configuration lets be a channel is asked about at all. */
     const approvalOf = (server: ServerSpec): Approval =>
-      server.enabled && server.channel === true ? decide(server) : NOTHING
+      server.enabled && optsIn(server) ? decide(server) : NOTHING
     const relays = (): readonly string[] =>
       names.filter((name) => {
         const view = host.server?.(name)
@@ -96,4 +97,5 @@ export const channels = ({ redact, onReady }: ChannelsOptions = {}): Plugin => (
 
 export { declaresChannel, declaresPermission, EVENT_METHOD } from './contract.ts'
 export { frameChannel } from './framing.ts'
+export { optsIn } from './policies.ts'
 export type { PendingPermission, PermissionRequest, Verdict } from './relay.ts'

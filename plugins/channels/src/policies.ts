@@ -1,12 +1,20 @@
-import type { PushPolicies } from '@tapline/core'
-import { EVENT_METHOD } from './contract.ts'
+import type { PushPolicies, ServerSpec } from '@tapline/core'
+import { EVENT_METHOD, SINK } from './contract.ts'
+
+/** Whether its entry, or a policy for channel events, lets a server be a channel, once a person has said yes. */
+export function optsIn({ channel, push }: Pick<ServerSpec, 'channel' | 'push'>): boolean {
+  if (channel !== undefined) return channel
+  const own = ownPolicy(push)
+  return (typeof own === 'string' ? own : own?.policy) === SINK
+}
 
 /**
- * Whether somebody said what becomes of channel events: by the method's own name, or by a pattern that matches it.
- * What a server's `default` says is said of its other pushes.
+ * What somebody said becomes of channel events: by the method's own name, or by the first pattern that matches it. What
+ * a server's `default` says is said of its other pushes.
  */
-export function hasOwnPolicy(push: PushPolicies): boolean {
-  return Object.keys(push).some((name) => name === EVENT_METHOD || (name.includes('*') && matches(name)))
+export function ownPolicy(push: PushPolicies): PushPolicies[string] | undefined {
+  if (Object.hasOwn(push, EVENT_METHOD)) return push[EVENT_METHOD]
+  return Object.entries(push).find(([name]) => name.includes('*') && matches(name))?.[1]
 }
 
 /** Whether the event's method matches a pattern in which `*` stands for any characters. */

@@ -75,11 +75,9 @@ function shownOnly(host: Host, trigger: Trigger, approved: boolean): Receipt {
 }
 
 /** Named where there is only one that it can be. */
-function takerOf({ windows, paths }: Host): string {
+function takerOf({ windows, paths, projects }: Host): string {
   const others =
-    windows
-      ?.list()
-      .filter((window) => !windows.isSelf(window) && windows.sameProject(window.cwd, paths.cwd)) ?? []
+    windows?.list().filter((window) => !windows.isSelf(window) && projects.same(window.cwd, paths.cwd)) ?? []
   const [only] = others
   return only && others.length === 1
     ? `The pi with process id ${only.pid}, in ${only.cwd},`

@@ -142,7 +142,6 @@ export function windowsOf(self: number, pids: readonly number[]): Windows {
     leader: () => records[0]!,
     ownerOf: () => records[0]!,
     isSelf: ({ pid }) => pid === self,
-    sameProject: (a, b) => a === b,
   }
 }
 

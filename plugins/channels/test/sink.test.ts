@@ -1,9 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { DedupVerdict } from '@tapline/core'
+import type { DedupVerdict, PushPolicies, ServerSpec } from '@tapline/core'
 import { CHANNEL, claimsOf, EVENT, openPlace, server, windowsOf } from './place.ts'
 
 const FIRST: DedupVerdict = { verdict: 'first' }
 const OTHERS: DedupVerdict = { verdict: 'duplicate', of: 'another' }
+/** An entry that says nothing of channels, with these policies. */
+const without = (push: PushPolicies) => ({ channel: undefined, push }) as unknown as Partial<ServerSpec>
 const soon = (): DedupVerdict => ({ verdict: 'later', until: Date.now() + 5, of: 'another' })
 
 describe('the sink of channels', () => {
@@ -26,6 +28,12 @@ describe('the sink of channels', () => {
   it.each([
     ['nobody approved', { approval: { events: false } }],
     ['whose entry does not say channel', { servers: [server('chat', {}, { channel: false })] }],
+    ['with another policy for it', { servers: [server('chat', {}, without({ '*channel': 'inbox' }))] }],
+    ['with this policy for all else', { servers: [server('chat', {}, without({ default: 'channel' }))] }],
+    [
+      'whose entry says that it is none',
+      { servers: [server('chat', {}, { channel: false, push: { [EVENT]: 'channel' } })] },
+    ],
     ['that is disabled', { servers: [server('chat', {}, { enabled: false })] }],
   ])('leaves the event of a server %s to the inbox, once for all windows', async (_name, options) => {
     const claims = claimsOf(FIRST)
@@ -37,6 +45,16 @@ describe('the sink of channels', () => {
     expect(place.run).toEqual([])
     expect(claims.settled).toEqual(['done'])
     expect(place.audit).toMatchObject([{ state: 'not_approved', sourceLabel: 'chat' }])
+  })
+
+  it.each([
+    { [EVENT]: 'channel' },
+    { [EVENT]: { policy: 'channel', limit: '6/hour' } },
+    { 'notifications/claude/*': 'channel', '*': 'inbox' },
+  ])('lets a server speak whose policy says so, %j', async (push) => {
+    await using place = await openPlace({ servers: [server('chat', {}, without(push))] })
+    expect(await place.deliver(place.event('chat'))).toEqual({ sink: 'channel' })
+    expect(place.channels.relays()).toEqual(['chat'])
   })
 
   it('approves nobody until somebody decides', async () => {

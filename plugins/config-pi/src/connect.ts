@@ -10,6 +10,7 @@ import { fillUrl, fillValue } from './values.ts'
 export async function resolveValues(request: ConnectRequest, env: Host['env']): Promise<void> {
   const { transport, server } = request
   if (server.dialect !== 'mcp.json' && server.dialect !== 'registered') return
+  request.resolve = (value, subject) => resolveOne(value, subject, request, env)
   if (transport.type === 'stdio') {
     const resolved = await resolveAll(transport.env, 'env', request, env)
     for (const [name, value] of Object.entries(resolved)) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Trigger } from '@tapline/core'
-import type { CronJob } from './job.ts'
+import { type CronJob, LONGEST_TEXT } from './job.ts'
 import { MOST_COUNTED, type Ticks } from './schedule/index.ts'
 import { cleanWords, localTime, oneLine } from './text.ts'
 
@@ -24,7 +24,8 @@ export interface Occasion {
 
 /** The event that a job becomes. */
 export function eventOf(job: CronJob, { now, ticks, away = false }: Occasion): Trigger {
-  const { id, name, text, schedule, cwd, deliver } = job
+  const { id, name, schedule, cwd, deliver } = job
+  const text = job.text.slice(0, LONGEST_TEXT)
   const note = [missed(ticks, now), away ? `no pi is open in ${oneLine(basename(cwd) || cwd, 40)}` : '']
     .filter(Boolean)
     .join('; ')

@@ -2,9 +2,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Files, JsonFile } from '@tapline/core'
 import { type CronJob, isJob } from './job.ts'
+import { oneLine } from './text.ts'
 
 /** The file of the jobs in the state directory. pi-loops keeps its own jobs elsewhere. */
 export const JOB_FILE = 'tapline-cron.json'
+
+const LONGEST_ID = 40
 
 interface Content {
   readonly version: number
@@ -41,18 +44,27 @@ export class JobFile {
     return this.read().jobs
   }
 
-  /** The jobs, and what is wrong with the file, in a sentence. Throws when it cannot be read. */
-  read(): { readonly jobs: readonly CronJob[]; readonly problem?: string } {
+  /** The jobs, and what is wrong with the file, in sentences. Throws when it cannot be read. */
+  read(): { readonly jobs: readonly CronJob[]; readonly problems: readonly string[] } {
     const there = existsSync(this.path)
     const content = this.#file.read()
-    const jobs = content.jobs.filter(isJob)
     if (there && content === this.#none) {
       const problem = `${this.path} holds no list of jobs, so none runs. Repair it; the next change of a job sets it aside.`
-      return { jobs, problem }
+      return { jobs: [], problems: [problem] }
     }
-    const strange = content.jobs.findIndex((entry) => !isJob(entry))
-    if (strange < 0) return { jobs }
-    return { jobs, problem: `Entry ${strange + 1} of ${this.path} is no job and is left alone.` }
+    const jobs = new Map<string, CronJob>()
+    let strange: string | undefined
+    let twice: string | undefined
+    for (const [index, entry] of content.jobs.entries()) {
+      if (!isJob(entry)) strange ??= `Entry ${index + 1} of ${this.path} is no job and is left alone.`
+      else if (!jobs.has(entry.id)) jobs.set(entry.id, entry)
+      else
+        twice ??= `Several jobs of ${this.path} have the id ${oneLine(entry.id, LONGEST_ID)}: only the first one runs. Give the others ids of their own.`
+    }
+    return {
+      jobs: [...jobs.values()],
+      problems: [strange, twice].filter((problem) => problem !== undefined),
+    }
   }
 
   async add(job: CronJob): Promise<void> {

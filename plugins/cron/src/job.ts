@@ -40,7 +40,8 @@ export interface NewJob {
   readonly cwd?: string
 }
 
-const LONGEST_TEXT = 8_192
+/** A longer text, which somebody may write into the file, is cut. */
+export const LONGEST_TEXT = 8_192
 const LONGEST_NAME = 60
 
 /** A job that begins now. Throws what is wrong with its words. */

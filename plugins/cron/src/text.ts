@@ -1,8 +1,15 @@
-import { stripVTControlCharacters } from 'node:util'
+/* oxlint-disable no-control-regex -- control characters are what this removes. Node's stripVTControlCharacters
+   takes quadratic time on hostile text; this is linear. */
+const ESCAPES =
+  /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[PX^_][^\u001B]*(?:\u001B\\)?|[ -/]*[0-~])/g
+/* oxlint-enable no-control-regex */
 
 /** A person's words without what could steer a terminal or hide text; lines and tabs stay. */
 export function cleanWords(text: string): string {
-  return stripVTControlCharacters(text.toWellFormed().replace(/\r\n?/g, '\n'))
+  return text
+    .toWellFormed()
+    .replace(/\r\n?/g, '\n')
+    .replace(ESCAPES, '')
     .replace(/[^\P{Cc}\n\t]|\p{Cf}|[\u2028\u2029]/gu, '')
     .trim()
 }

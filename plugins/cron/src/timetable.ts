@@ -93,8 +93,8 @@ export class Timetable {
     const problems: string[] = []
     let soonest = Number.POSITIVE_INFINITY
     try {
-      const { jobs, problem } = file.read()
-      if (problem !== undefined) problems.push(problem)
+      const { jobs, problems: found } = file.read()
+      problems.push(...found)
       for (const job of jobs.filter(({ enabled }) => enabled)) {
         try {
           soonest = Math.min(soonest, (await this.#see(job)) ?? Number.POSITIVE_INFINITY)

@@ -69,6 +69,16 @@ describe('a job', () => {
     expect(event?.content).toBe(text)
   })
 
+  it('whose text was made in the file, and is hostile, holds nothing up and says no more', async () => {
+    const { cron, events } = await place.open()
+    const job = await cron.add({ schedule: 'every 10m', text: 'x' })
+    place.write({ version: 1, jobs: [{ ...job, text: `end ${'\u001b]'.repeat(200_000)}` }] })
+    const began = performance.now()
+    await place.clock.goTo(NOON + 10 * MINUTE)
+    expect(performance.now() - began).toBeLessThan(2_000)
+    expect(events).toMatchObject([{ summary: 'end', content: 'end' }])
+  })
+
   it('that comes once is disabled then, and may be enabled again', async () => {
     const { cron, events } = await place.open()
     const { id } = await cron.add({ schedule: 'in 10m', text: 'stand up', deliver: 'summary' })
@@ -205,6 +215,27 @@ describe('the file of the jobs', () => {
       expect.stringMatching(/^Entry 1 of .* is no job and is left alone\.$/),
     ])
     expect(events.map(({ summary }) => summary)).toEqual([expect.stringMatching(/^Entry 1/), 'x'])
+  })
+
+  it('may hold two jobs of one id, as when somebody copied one: that is said, and the first one runs', async () => {
+    const { cron, events } = await place.open()
+    const job = await cron.add({ schedule: 'every 10m', text: 'first' })
+    place.write({ version: 1, jobs: [job, { ...job, text: 'copied' }] })
+    await place.clock.goTo(NOON + 30 * MINUTE)
+    expect(events.map(({ summary }) => summary)).toEqual([
+      expect.stringMatching(/^Several jobs of /),
+      'first',
+      'first',
+      'first',
+    ])
+    expect(cron.status().problems).toEqual([
+      expect.stringMatching(
+        /^Several jobs of .*tapline-cron\.json have the id job-\w{8}: only the first one runs\./,
+      ),
+    ])
+    expect(cron.list().map(({ text }) => text)).toEqual(['first'])
+    await cron.remove(job.id)
+    expect(cron.list().map(({ text }) => text)).toEqual(['copied'])
   })
 
   it('may hold a schedule that is none: that job is named, and the others run', async () => {

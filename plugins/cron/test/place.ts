@@ -90,7 +90,6 @@ function windowsOf(self: WindowRecord, all: readonly WindowRecord[]): Windows {
     leader,
     ownerOf: (cwd) => all.find((one) => one.kind === 'interactive' && inside(cwd, one.cwd)) ?? leader(),
     isSelf: (other) => other.instance === self.instance,
-    sameProject: (a, b) => inside(a, b) || inside(b, a),
   }
 }
 

@@ -33,6 +33,11 @@ describe('a schedule at the beginning of a text', () => {
     ['Every  2h  check', 'Every 2h', 'check'],
     ['every hour check', 'every hour', 'check'],
     ['every 1h30m 5 minutes of quiet', 'every 1h30m', '5 minutes of quiet'],
+    ['every 1h 30m look', 'every 1h 30m', 'look'],
+    ['in 1 hour and  30 minutes look', 'in 1 hour and 30 minutes', 'look'],
+    ['in 10m 5 servers restart', 'in 10m', '5 servers restart'],
+    ['every 30m at work, look', 'every 30m', 'at work, look'],
+    ['"every day" at 9:00 the build starts', 'every day', 'at 9:00 the build starts'],
     ['"every 30m" check', 'every 30m', 'check'],
     ["'every 30m' check", 'every 30m', 'check'],
     ['in 10m stand up', 'in 10m', 'stand up'],
@@ -59,6 +64,21 @@ describe('a schedule at the beginning of a text', () => {
     ['in a while', /"in a" needs a length/],
     ['at five', /"at five" needs a time such as 17:30/],
     ['at 5pm leave', /"at 5pm" needs a time/],
+    [
+      'every day at 9:00 look',
+      /^"every day at 9:00" is not understood: .* such as "0 9 \* \* \*".*"every day"/,
+    ],
+    ['@daily at 9am look', /^"@daily at 9am" is not understood/],
+    ['daily 9:00 look', /^"@daily 9:00" is not understood/],
+    ['every hour at :15 look', /^"every hour at :15" is not understood/],
+    ['in 2 days at 9:00 look', /^"in 2 days at 9:00" is not understood/],
+    ['weekly on monday look', /^"@weekly on monday" is not understood/],
+    ['monthly on the 1st look', /^"@monthly on the 1st" is not understood/],
+    ['at 5:30 pm leave', /^"at 5:30 pm" is not understood/],
+    ['at 17:30 every day leave', /^"at 17:30 every day" is not understood/],
+    ['at 9:00 on Monday leave', /^"at 9:00 on Monday" is not understood/],
+    ['at 2026-12-01 09:00 +01:00 leave', /^"at 2026-12-01 09:00 \+01:00" is not understood/],
+    ['at 17:30 UTC leave', /^"at 17:30 UTC" is not understood/],
     ['*/5 * * text', /"\*\/5 \* \* text" does not have the five fields/],
     ['* * * *', /"\* \* \* \*" does not have the five fields/],
     ['0 */5 * * * * text', /has more than five fields/],
@@ -92,6 +112,14 @@ describe('a schedule at the beginning of a text', () => {
 })
 
 describe('every <length>', () => {
+  it('adds up what its length consists of', () => {
+    const next = (length: string): string | undefined => nextOf(`in ${length}`, NOON)
+    for (const length of ['1h30m', '1h 30m', '1 hour 30 minutes', '1 hour and 30 minutes', '90m', '5400 s'])
+      expect(next(length)).toBe('2026-11-30T13:30:00.000Z')
+    expect(next('1d 2h 3m 4s')).toBe('2026-12-01T14:03:04.000Z')
+    expect(() => next('30m 1h')).toThrow(/needs a length/)
+  })
+
   it('refuses lengths that would do harm', () => {
     expect(() => scheduleOf('every 5s', NOON)).toThrow('"every 5s" is too often: at least 10 seconds apart.')
     expect(() => scheduleOf('every 0m', NOON)).toThrow('too often')

@@ -21,6 +21,19 @@ describe('several windows', () => {
     await expect(own.cron.run(other.cron.own()[0]!.id)).rejects.toThrow('It belongs to /two')
   })
 
+  it('have a job of a directory below theirs, whoever leads', async () => {
+    const leader = { pid: 1, cwd: '/elsewhere' }
+    const far = { pid: 900, cwd: '/project' }
+    const near = await place.open({ cwd: '/project', windows: [leader, far] })
+    const { cron } = await place.open({ cwd: '/elsewhere', windows: [{ pid: 50, cwd: '/project' }] })
+    const { id } = await cron.add({ schedule: 'every 10m', text: 'look', cwd: '/project/packages/one' })
+    expect(near.cron.own().map((job) => job.id)).toEqual([id])
+    expect(near.cron.status().state).toBe('connected')
+    await place.clock.goTo(NOON + 10 * MINUTE)
+    expect(near.events).toMatchObject([{ policy: 'run', summary: 'look', cwd: '/project/packages/one' }])
+    expect(cron.status().state).toBe('standby')
+  })
+
   it('that each take themselves for the owner still fire each tick once', async () => {
     const windows = [await place.open(), await place.open(), await place.open(), await place.open()]
     await windows[0]!.cron.add({ schedule: 'every 10m', text: 'x' })

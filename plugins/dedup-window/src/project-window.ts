@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DedupRequest, DedupVerdict, Host, Log } from '@tapline/core'
 import { Claims } from './claims.ts'
@@ -41,12 +40,12 @@ interface Asked {
 
 /** A window over `<loops dir>/dedup.json`. Where the file cannot be used, it is a window of this process, and says so once. */
 export function openProjectWindow(
-  { files, paths }: Pick<Host, 'files' | 'paths'>,
+  { files, paths, projects }: Pick<Host, 'files' | 'paths' | 'projects'>,
   windowMs: number,
   log: Log,
 ): ProjectWindow {
   const path = join(paths.loopsDir, 'dedup.json')
-  return new SharedWindow(files, path, realOf(paths.cwd), Math.min(windowMs, LONGEST_MS), log)
+  return new SharedWindow(files, path, projects.real(paths.cwd), Math.min(windowMs, LONGEST_MS), log)
 }
 
 /**
@@ -236,13 +235,5 @@ class SharedWindow implements ProjectWindow {
     this.#log.warn(
       `${this.#file.path} cannot be used: ${why}. Until it can, this window does not know what other windows deliver: events may be delivered in each.`,
     )
-  }
-}
-
-function realOf(directory: string): string {
-  try {
-    return realpathSync(directory)
-  } catch {
-    return directory
   }
 }

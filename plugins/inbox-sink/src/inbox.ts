@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { AuditRow, Files } from '@tapline/core'
+import type { AuditRow, Files, Projects } from '@tapline/core'
 import type { InboxEntry } from './entry.ts'
 import { InboxFile, inaccessible } from './inbox-file.ts'
 import { localTime, oneLine } from './text.ts'
+import { type InboxScope, type InboxView, ofProject, viewOf } from './view.ts'
 
 /** Code points of a finding's text and of its source. */
 export const LONGEST_TEXT = 500
-const LONGEST_SOURCE = 80
+export const LONGEST_SOURCE = 80
 const LONGEST_REASON = 500
 /** A clock that was set back may have stamped what is not yet: such a time is not believed. */
 const FUTURE_MS = 60_000
@@ -18,6 +19,8 @@ export interface InboxOptions {
   readonly files: Files
   /** Absolute: where `inbox.jsonl` and `inbox.lock` are. */
   readonly loopsDir: string
+  /** Tells which findings are a project's. */
+  readonly projects: Projects
   /** Told of what is claimed and dismissed. */
   audit?(row: AuditRow): void
 }
@@ -27,6 +30,7 @@ export interface Finding {
   readonly source: string
   /** An entry with this run id that is there already is not added again. */
   readonly runId: string
+  /** A directory of the project it belongs to; empty when it belongs to none. */
   readonly cwd: string
   readonly text: string
   readonly kind?: InboxEntry['kind']
@@ -48,6 +52,10 @@ export interface Inbox {
   readonly path: string
   /** Every entry that can be read, oldest first. Throws a sentence when the file cannot be read. */
   entries(): readonly InboxEntry[]
+  /** What is new in a project, or in every one. Throws as `entries` does. */
+  view(scope: InboxScope): InboxView
+  /** The same of whatever status, oldest first. */
+  history(scope: InboxScope): readonly InboxEntry[]
   /** Answers false when it was there already. */
   add(finding: Finding): Promise<boolean>
   /** Replaces the text of an entry that is still new; answers false when there is none. */
@@ -85,10 +93,19 @@ class SharedInbox implements Inbox {
     return this.#file.read().entries
   }
 
+  view(scope: InboxScope): InboxView {
+    return viewOf(this.entries(), scope, this.#options.projects)
+  }
+
+  history(scope: InboxScope): readonly InboxEntry[] {
+    return ofProject(this.entries(), scope, this.#options.projects)
+  }
+
   add(finding: Finding): Promise<boolean> {
+    const cwd = finding.cwd === '' ? '' : this.#options.projects.real(finding.cwd)
     return this.#locked(() => {
       if (finding.runId !== '' && this.#file.hasRun(finding.runId)) return false
-      this.#file.append(entryOf(finding))
+      this.#file.append(entryOf({ ...finding, cwd }))
       return true
     })
   }

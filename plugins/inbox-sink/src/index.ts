@@ -1,16 +1,17 @@
-import type { DeliverContext, Plugin, Trigger } from '@tapline/core'
+import type { DeliverContext, Host, Plugin, Trigger } from '@tapline/core'
 import { isWaiting } from './entry.ts'
-import { type Finding, LONGEST_TEXT, openInbox } from './inbox.ts'
-import { OverflowTallies } from './overflow.ts'
-import { realOf } from './project.ts'
+import { textOf, withReason } from './finding-text.ts'
+import { type Finding, openInbox } from './inbox.ts'
+import { recordOverflow } from './overflow.ts'
 import { type InboxService, inboxService } from './service.ts'
-import { cut, oneLine, pointsIn } from './text.ts'
+import { Surplus } from './surplus.ts'
+import { Tallies } from './tallies.ts'
 
 export type { InboxEntry } from './entry.ts'
 export { openInbox } from './inbox.ts'
 export type { Finding, Inbox, InboxOptions, Triage } from './inbox.ts'
 export type { ChatClaim, InboxService } from './service.ts'
-export { findEntry, historyOf, shortId, viewOf } from './view.ts'
+export { findEntry, shortId } from './view.ts'
 export type { InboxScope, InboxView } from './view.ts'
 
 /**
@@ -18,60 +19,54 @@ export type { InboxScope, InboxView } from './view.ts'
  * memory and will be written.
  */
 const LONGEST_WAIT_MS = 8_000
-const BETWEEN = ' · '
-/** Code points. */
-const LEAST_OF_WHAT_CAME = 200
 
 /** Keeps what a policy sends there and what no sink took. `onReady` is given what commands work on. */
 export const inboxSink = (options: { onReady?(service: InboxService): void } = {}): Plugin => ({
   name: 'inbox-sink',
   api: 1,
   setup({ hooks, host, log }) {
-    const { files, paths } = host
-    const inbox = openInbox({ files, loopsDir: paths.loopsDir, audit: (row) => host.audit?.(row) })
-    const tallies = new OverflowTallies(inbox)
+    const { files, paths, projects } = host
+    const { loopsDir } = paths
+    const inbox = openInbox({ files, loopsDir, projects, audit: (row) => host.audit?.(row) })
+    const tallies = new Tallies(inbox)
     const writing = new Set<Promise<unknown>>()
     // The resident host stands in for everybody: what it hears belongs to no project, unless somebody says so.
     const self = host.windows?.self
-    const own = self?.kind === 'host' ? '' : realOf(paths.cwd)
-    const cwdOf = (trigger: Trigger, context: DeliverContext): string => {
-      const said = context.cwd ?? trigger.cwd
-      return said === undefined ? own : realOf(said)
-    }
-
-    const write = async (trigger: Trigger, context: DeliverContext): Promise<void> => {
-      const { policy, overflow, reason } = context
+    const own = self?.kind === 'host' ? '' : paths.cwd
+    const findingFor = (trigger: Trigger, { cwd, overflow, reason }: DeliverContext): Finding => {
       const why = reason === undefined || overflow ? undefined : (host.redact?.(reason) ?? reason)
-      const finding = {
-        ...findingOf(trigger, why),
-        cwd: cwdOf(trigger, context),
+      return {
+        ...findingOf(trigger, why, host.redact),
+        cwd: cwd ?? trigger.cwd ?? own,
         ...(self?.sessionId === undefined ? {} : { sessionId: self.sessionId }),
       }
-      if (overflow) await tallies.record(trigger, policy, overflow, finding)
-      else await inbox.add(finding)
     }
-    /** A lock that nobody gives back: too late for the pipeline to be told, so the audit trail has it. */
-    const lose = (trigger: Trigger, context: DeliverContext, thrown: unknown): void => {
+    /** Too late for the pipeline to be told, so the audit trail has it. */
+    const lose = ({ runId, cwd, source, text }: Finding, thrown: unknown): void => {
       const error = thrown instanceof Error ? thrown.message : String(thrown)
-      const { traceId, summary, server, method } = trigger
-      log.warn(`a finding of ${server} is not in the inbox: ${error}`)
+      log.warn(`a finding of ${source} is not in the inbox: ${error}`)
       host.audit?.({
         type: 'trigger_result',
-        traceId,
-        cwd: cwdOf(trigger, context),
+        traceId: runId,
+        cwd,
         state: 'failed',
-        sourceLabel: sourceLabel(trigger),
-        eventLabel: method,
-        summary,
+        sourceLabel: source.replace(/^trigger:/, ''),
+        summary: text,
         details: { sink: 'inbox', error },
       })
     }
+    const surplus = new Surplus({ inbox, tallies, real: projects.real, onFailure: lose })
     hooks.deliver.sink('inbox').tapPromise({}, async (trigger, context) => {
-      const written = write(trigger, context)
+      const { policy, overflow } = context
+      const finding = findingFor(trigger, context)
+      if (!overflow && surplus.takes(finding)) return { sink: 'inbox' }
+      const written = overflow
+        ? recordOverflow(tallies, trigger, policy, overflow, finding)
+        : inbox.add(finding)
       writing.add(written)
       let late = false
       written
-        .catch((thrown: unknown) => late && lose(trigger, context, thrown))
+        .catch((thrown: unknown) => late && lose(finding, thrown))
         .finally(() => writing.delete(written))
         .catch(() => undefined)
       await within(written, LONGEST_WAIT_MS)
@@ -79,14 +74,17 @@ export const inboxSink = (options: { onReady?(service: InboxService): void } = {
       return { sink: 'inbox' }
     })
     options.onReady?.(inboxService(inbox, host.chat))
-    return async () => void (await Promise.allSettled(writing))
+    return async () => {
+      await Promise.allSettled(writing)
+      await surplus.flush()
+    }
   },
 })
 
-function findingOf(trigger: Trigger, why: string | undefined): Omit<Finding, 'cwd'> {
-  const { source, method, summary, traceId, receivedAt } = trigger
+function findingOf(trigger: Trigger, why: string | undefined, redact: Host['redact']): Omit<Finding, 'cwd'> {
+  const { source, traceId, receivedAt } = trigger
   const label = sourceLabel(trigger)
-  const what = summary || method
+  const what = textOf(trigger, redact)
   // A server of somebody else's does not say what is urgent here.
   const waits = (source !== 'mcp' && isWaiting(what)) || (why !== undefined && isWaiting(why))
   return {
@@ -97,14 +95,6 @@ function findingOf(trigger: Trigger, why: string | undefined): Omit<Finding, 'cw
     text: why === undefined ? what : withReason(what, why),
     kind: waits ? 'checkpoint' : 'news',
   }
-}
-
-/** Both on one line. Where there is no room for both, what came keeps its beginning, and the reason has the rest. */
-function withReason(what: string, why: string): string {
-  const [came, because] = [oneLine(what, LONGEST_TEXT), oneLine(why, LONGEST_TEXT)]
-  const room = LONGEST_TEXT - pointsIn(BETWEEN)
-  const first = cut(came, Math.max(LEAST_OF_WHAT_CAME, room - pointsIn(because)))
-  return `${first}${BETWEEN}${cut(because, room - pointsIn(first))}`
 }
 
 function sourceLabel({ source, server }: Trigger): string {

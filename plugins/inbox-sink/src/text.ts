@@ -1,12 +1,17 @@
-/** What could steer a terminal or hide text: control and format characters. */
+/* What could steer a terminal or hide text: escape sequences, control and format characters. */
+/* oxlint-disable no-control-regex -- control characters are what this removes. Node's stripVTControlCharacters
+   takes quadratic time on hostile text; this is linear. */
+const ESCAPES =
+  /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[PX^_][^\u001B]*(?:\u001B\\)?|[ -/]*[0-~])/g
+/* oxlint-enable no-control-regex */
 const UNSEEN =
   /[\p{Cc}\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu
 
-/** `text` on one line of at most `limit` code points, without control characters. */
+/** `text` on one line of at most `limit` code points, without escape sequences and control characters. */
 export function oneLine(text: string, limit: number): string {
   // Cut first at a generous bound, so that a long text costs no more than it shows.
   const bounded = text.slice(0, limit * 8 + 64).toWellFormed()
-  return cut(bounded.replace(UNSEEN, ' ').replace(/\s+/g, ' ').trim(), limit)
+  return cut(bounded.replace(ESCAPES, '').replace(UNSEEN, ' ').replace(/\s+/g, ' ').trim(), limit)
 }
 
 /** At most `limit` code points; an ellipsis is the last of them when something was cut. */

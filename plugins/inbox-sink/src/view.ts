@@ -1,11 +1,10 @@
+import type { Projects } from '@tapline/core'
 import type { InboxEntry } from './entry.ts'
-import { projectOf } from './project.ts'
 
 /** Which part of the inbox is looked at. */
 export interface InboxScope {
-  /** The project, and the home directory, which is no project of what lies in it. */
+  /** The project. */
   readonly cwd: string
-  readonly home: string
   /** Every project's. */
   readonly all: boolean
 }
@@ -19,9 +18,9 @@ export interface InboxView {
 }
 
 /** The new entries of a project, and those that belong to none. */
-export function viewOf(entries: readonly InboxEntry[], scope: InboxScope): InboxView {
+export function viewOf(entries: readonly InboxEntry[], scope: InboxScope, projects: Projects): InboxView {
   const fresh = entries.filter(({ status }) => status === 'new')
-  const own = ofProject(fresh, scope)
+  const own = ofProject(fresh, scope, projects)
   const [checkpoints, news] = [
     own.filter(({ kind }) => kind === 'checkpoint'),
     own.filter(({ kind }) => kind !== 'checkpoint'),
@@ -29,9 +28,13 @@ export function viewOf(entries: readonly InboxEntry[], scope: InboxScope): Inbox
   return { listed: [...checkpoints, ...news], elsewhere: fresh.length - own.length }
 }
 
-/** Entries of whatever status, oldest first. */
-export function historyOf(entries: readonly InboxEntry[], scope: InboxScope): readonly InboxEntry[] {
-  return ofProject(entries, scope)
+/** The entries of a project, of whatever status, and those that belong to none. */
+export function ofProject(
+  entries: readonly InboxEntry[],
+  { all, cwd }: InboxScope,
+  projects: Projects,
+): readonly InboxEntry[] {
+  return all ? entries : entries.filter((entry) => entry.cwd === '' || projects.same(entry.cwd, cwd))
 }
 
 /** The entry that a person means by an id or by the beginning of one, `inb-` or not; else a sentence. */
@@ -58,10 +61,4 @@ export function findEntry(entries: readonly InboxEntry[], ref: string): InboxEnt
 /** The beginning of an id that is shown: enough of it to be told from others. */
 export function shortId(id: string): string {
   return id.replace(/^inb-/, '').slice(0, 8)
-}
-
-function ofProject(entries: readonly InboxEntry[], { all, cwd, home }: InboxScope): readonly InboxEntry[] {
-  if (all) return entries
-  const belongs = projectOf(cwd, home)
-  return entries.filter((entry) => belongs(entry.cwd))
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { files, type HostPaths, type Trigger } from '@tapline/core'
+import { createProjects, files, type HostPaths, type Trigger } from '@tapline/core'
 import { onTestFinished } from 'vitest'
 import { type Inbox, type InboxEntry, type InboxOptions, openInbox } from '../src/index.ts'
 
@@ -29,7 +29,8 @@ export function createPlace(): Place {
     root,
     paths,
     path,
-    open: (options) => openInbox({ files, loopsDir: paths.loopsDir, ...options }),
+    open: (options) =>
+      openInbox({ files, loopsDir: paths.loopsDir, projects: createProjects(root), ...options }),
     write: (content) => writeFileSync(path, content),
     lines: () => readFileSync(path, 'utf8').split('\n').slice(0, -1),
   }

@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findEntry, historyOf, type InboxEntry, shortId, viewOf } from '../src/index.ts'
-import { createPlace } from './place.ts'
+import { findEntry, type Inbox, type InboxEntry, shortId } from '../src/index.ts'
+import { createPlace, type Place } from './place.ts'
 
 const entry = (id: string, more: Partial<InboxEntry> = {}): InboxEntry => ({
   id,
@@ -23,6 +23,12 @@ const entry = (id: string, more: Partial<InboxEntry> = {}): InboxEntry => ({
   ...more,
 })
 
+/** An inbox with these entries. */
+const holding = (place: Place, entries: readonly InboxEntry[]): Inbox => {
+  place.write(entries.map((written) => `${JSON.stringify(written)}\n`).join(''))
+  return place.open()
+}
+
 describe('the view', () => {
   it('shows what is new: checkpoints first, each kind oldest first', () => {
     const entries = [
@@ -33,29 +39,29 @@ describe('the view', () => {
       entry('odd', { status: 'archived' }),
       entry('check-2', { kind: 'checkpoint' }),
     ]
-    const { listed, elsewhere } = viewOf(entries, { cwd: '/a', home: '/h', all: true })
+    const { listed, elsewhere } = holding(createPlace(), entries).view({ cwd: '/a', all: true })
     expect(listed.map(({ id }) => id)).toEqual(['check-1', 'check-2', 'news-1', 'news-2'])
     expect(elsewhere).toBe(0)
   })
 
   it('takes a directory above or below, and through a link, for the same project', () => {
-    const { root, paths } = createPlace()
+    const place = createPlace()
+    const { root, paths } = place
     const { cwd } = paths
     mkdirSync(join(cwd, 'sub'))
     symlinkSync(cwd, join(root, 'link'))
-    const at = (where: string) => entry(where, { cwd: where })
+    const at = (where: string) => entry(`of ${where}`, { cwd: where })
     const mine = [cwd, join(cwd, 'sub'), join(root, 'link'), join(cwd, 'gone', 'deeper'), '']
     const others = [root, '/', join(root, 'project-2'), join(root, 'elsewhere'), 'relative']
-    const entries = [...mine, ...others].map(at)
-    const scope = { cwd: join(root, 'link'), home: root, all: false }
-    expect(viewOf(entries, scope).listed.map((found) => found.cwd)).toEqual(mine)
-    expect(viewOf(entries, scope).elsewhere).toBe(others.length)
-    expect(viewOf(entries, { ...scope, cwd: join(cwd, 'sub') }).listed.map((found) => found.cwd)).toEqual(
-      mine.filter((where) => !where.includes('gone')),
-    )
+    const inbox = holding(place, [...mine, ...others].map(at))
+    const seenFrom = (where: string): string[] =>
+      inbox.view({ cwd: where, all: false }).listed.map((found) => found.cwd)
+    expect(seenFrom(join(root, 'link'))).toEqual(mine)
+    expect(inbox.view({ cwd: join(root, 'link'), all: false }).elsewhere).toBe(others.length)
+    expect(seenFrom(join(cwd, 'sub'))).toEqual(mine.filter((where) => !where.includes('gone')))
     // The home directory and the root are projects, but not of what lies in them.
-    expect(viewOf(entries, { ...scope, cwd: root }).listed.map((found) => found.cwd)).toEqual(['', root])
-    expect(viewOf(entries, { ...scope, cwd: '/' }).listed.map((found) => found.cwd)).toEqual(['', '/'])
+    expect(seenFrom(root)).toEqual(['', root])
+    expect(seenFrom('/')).toEqual(['', '/'])
   })
 
   it('has a history of every status', () => {
@@ -64,9 +70,9 @@ describe('the view', () => {
       entry('b', { cwd: '/b' }),
       entry('c', { status: 'dismissed' }),
     ]
-    const scope = { cwd: '/a', home: '/h', all: false }
-    expect(historyOf(entries, scope).map(({ id }) => id)).toEqual(['a', 'c'])
-    expect(historyOf(entries, { ...scope, all: true })).toEqual(entries)
+    const inbox = holding(createPlace(), entries)
+    expect(inbox.history({ cwd: '/a', all: false }).map(({ id }) => id)).toEqual(['a', 'c'])
+    expect(inbox.history({ cwd: '/a', all: true })).toEqual(entries)
   })
 })
 

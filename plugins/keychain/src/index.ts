@@ -1,22 +1,33 @@
-import type { ConnectRequest, Host, Plugin } from '@tapline/core'
+import type { ConnectRequest, CredentialStore, Host, Plugin } from '@tapline/core'
+import { CREDENTIAL_PREFIX, type Refusal, refusalOf, unsendable } from './rules.ts'
+import { systemKeychain } from './system.ts'
 
-/** What a reference must begin with where only such ones are allowed. */
-const PREFIX = 'PI_MCP_TOKEN_'
+export { type Refusal, refusalOf, unsendable } from './rules.ts'
+export { KeychainError, SERVICE, systemKeychain } from './system.ts'
+export type { SystemKeychain, SystemKeychainOptions } from './system.ts'
+
+/** Options of the plugin. */
+export interface KeychainOptions {
+  /** What is asked first: the operating system's keychain when absent, nothing when false. */
+  readonly system?: CredentialStore | false
+}
 
 /**
  * Finds the bearer credential that a server entry names, anew at each connect, and adds it to the
  * request. Nothing here logs, and no message names a reference: it may be a secret in the wrong field.
  */
-export const keychain = (): Plugin => ({
+export const keychain = ({ system }: KeychainOptions = {}): Plugin => ({
   name: 'keychain',
   api: 1,
   setup({ hooks, host }) {
+    const first = system === false ? undefined : unnagging(system ?? systemKeychain(host.env))
     hooks.connect.tapPromise({ stage: 'auth' }, async (request) => {
       const { transport } = request
       if (transport.type !== 'streamable-http' || transport.auth?.kind !== 'bearer') return undefined
       const { ref } = transport.auth
-      refuseForeign(ref, request, host)
-      const token = await find(ref, request, host)
+      const refusal = refusalOf(ref, request.server.source.scope, host)
+      if (refusal) throw refused(refusal, request)
+      const token = await find(ref, request, sourcesOf(ref, first?.(request), host))
       for (const name of Object.keys(request.headers)) {
         if (name.toLowerCase() === 'authorization') delete request.headers[name]
       }
@@ -27,34 +38,38 @@ export const keychain = (): Plugin => ({
 })
 
 /**
- * A project's file is text of somebody else: were it free to name any credential, it could send the
- * key of a model provider to an address of its own.
+ * A keychain that could not be used is not asked again by attempts that nobody asked for: each would show its prompt
+ * once more. The first attempt after somebody reconnects, or after a connection has lasted, asks it anew.
  */
-function refuseForeign(ref: string, request: ConnectRequest, host: Host): void {
-  if (request.server.source.scope === 'project' && !ref.startsWith(PREFIX)) {
-    throw request.error(
-      'AUTH_FAILED',
-      'configured bearer credential was refused; a project may name only credentials of its own',
-      {
-        advice: `Store the credential under a name that begins with ${PREFIX} and name that, or move the entry to the user’s file.`,
-      },
-    )
-  }
-  if ([ref, ref.trim(), ref.trim().toLowerCase()].some((name) => host.isModelProvider?.(name))) {
-    throw request.error(
-      'AUTH_FAILED',
-      'configured bearer credential was refused; it is that of a model provider',
-      {
-        advice:
-          'Credentials of model providers are never sent to a server: store one for the server under a name of its own.',
-      },
-    )
-  }
+function unnagging(store: CredentialStore): (request: ConnectRequest) => CredentialStore {
+  let failure: { readonly thrown: unknown } | undefined
+  return ({ attempt }) => ({
+    label: store.label,
+    read: async (ref) => {
+      if (failure && attempt > 1) throw failure.thrown
+      try {
+        const value = await store.read(ref)
+        failure = undefined
+        return value
+      } catch (thrown) {
+        failure = { thrown }
+        throw thrown
+      }
+    },
+  })
 }
 
-async function find(ref: string, request: ConnectRequest, host: Host): Promise<string> {
+function refused({ reason, advice }: Refusal, request: ConnectRequest): Error {
+  return request.error('AUTH_FAILED', `configured bearer credential was refused; ${reason}`, { advice })
+}
+
+async function find(
+  ref: string,
+  request: ConnectRequest,
+  sources: readonly CredentialSource[],
+): Promise<string> {
   const unusable: string[] = []
-  for (const { label, read } of sourcesOf(ref, host)) {
+  for (const { label, read } of sources) {
     let value: string | undefined
     try {
       value = await read()
@@ -63,23 +78,18 @@ async function find(ref: string, request: ConnectRequest, host: Host): Promise<s
       continue
     }
     if (value === undefined || value.trim() === '') continue
-    // `fetch` would refuse it with a message that quotes it.
-    if (!/^[\u0020-\u007E]+$/.test(value)) {
-      throw request.error(
-        'AUTH_FAILED',
-        `configured bearer credential in ${label} cannot be sent; it holds a line break or another character that is not allowed`,
-        {
-          advice: 'Store the credential again, in one line.',
-        },
-      )
+    const fault = unsendable(value)
+    if (fault !== undefined) {
+      const message = `configured bearer credential in ${label} cannot be sent; ${fault}`
+      throw request.error('AUTH_FAILED', message, { advice: 'Store the credential again, in one line.' })
     }
     return value.trim()
   }
-  const asked = sourcesOf(ref, host).map(({ label }) => label)
+  const asked = sources.map(({ label }) => label)
   const where = asked.length === 0 ? 'there is no store to ask' : `asked: ${asked.join(', ')}`
   const message = ['configured bearer credential was not found', where, ...unusable].join('; ')
   throw request.error('CREDENTIAL_MISSING', message, {
-    advice: `Store the credential under the name in the entry, or set a ${PREFIX}* variable and name that, then reconnect.`,
+    advice: `Store the credential under the name in the entry, or set a ${CREDENTIAL_PREFIX}* variable and name that, then reconnect.`,
   })
 }
 
@@ -88,10 +98,17 @@ interface CredentialSource {
   read(): Promise<string | undefined> | string | undefined
 }
 
-/** The stores in the host's order, then the environment for names that are meant for it. */
-function sourcesOf(ref: string, { credentials = [], env }: Host): CredentialSource[] {
-  const stores = credentials.map((store) => ({ label: store.label, read: () => store.read(ref) }))
-  if (!ref.startsWith(PREFIX)) return stores
+/** The operating system's keychain, the stores in the host's order, then the environment for names that are meant for it. */
+function sourcesOf(
+  ref: string,
+  system: CredentialStore | undefined,
+  { credentials = [], env }: Host,
+): CredentialSource[] {
+  const stores = [...(system ? [system] : []), ...credentials].map((store) => ({
+    label: store.label,
+    read: () => store.read(ref),
+  }))
+  if (!ref.startsWith(CREDENTIAL_PREFIX)) return stores
   return [
     ...stores,
     { label: 'the environment', read: () => (Object.hasOwn(env, ref) ? env[ref] : undefined) },

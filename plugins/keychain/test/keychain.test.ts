@@ -44,19 +44,10 @@ async function connect(
   server: ServerSpec,
   host: Partial<Host>,
   headers: Record<string, string> = {},
+  system: CredentialStore | false = false,
 ): Promise<ConnectRequest> {
-  const { kernel, dispose } = await testKernel(keychain(), { host })
-  const request: ConnectRequest = {
-    server,
-    transport: server.transport,
-    env: {},
-    headers,
-    cwd: '/nowhere',
-    attempt: 1,
-    signal: new AbortController().signal,
-    streamableHttp: () => Promise.reject(new Error('not here')),
-    error: (code, message, details) => new TaplineError(code, message, details),
-  }
+  const { kernel, dispose } = await testKernel(keychain({ system }), { host })
+  const request = requestOf(server, 1, headers)
   try {
     await kernel.hooks.connect.promise(request)
   } finally {
@@ -64,6 +55,22 @@ async function connect(
   }
   return request
 }
+
+const requestOf = (
+  server: ServerSpec,
+  attempt: number,
+  headers: Record<string, string> = {},
+): ConnectRequest => ({
+  server,
+  transport: server.transport,
+  env: {},
+  headers,
+  cwd: '/nowhere',
+  attempt,
+  signal: new AbortController().signal,
+  streamableHttp: () => Promise.reject(new Error('not here')),
+  error: (code, message, details) => new TaplineError(code, message, details),
+})
 
 async function failure(server: ServerSpec, host: Partial<Host>): Promise<TaplineError> {
   const thrown: unknown = await connect(server, host).catch((error: unknown) => error)
@@ -88,6 +95,65 @@ test('the first store that has it wins, the environment comes last', async () =>
     Authorization: 'Bearer from-env',
   })
   expect((await connect(serverOf(http(REF)), { env })).headers).toEqual({ Authorization: 'Bearer from-env' })
+})
+
+test('the operating system’s keychain is asked before all others, and only for servers that name a reference', async () => {
+  const asked: string[] = []
+  const system: CredentialStore = {
+    label: 'the keychain',
+    read: (ref) => (asked.push(ref), ref === REF ? 'from-keychain' : undefined),
+  }
+  const host = { env: { [REF]: 'from-env' }, credentials: [store('pi', { [REF]: 'x', hub: 'from-store' })] }
+  const bearer = async (server: ServerSpec) => (await connect(server, host, {}, system)).headers.Authorization
+  expect(await bearer(serverOf(http(REF)))).toBe('Bearer from-keychain')
+  expect(await bearer(serverOf(http('hub')))).toBe('Bearer from-store')
+  const { auth: _auth, ...bare } = http(REF)
+  expect(await bearer(serverOf(bare))).toBeUndefined()
+  expect(asked).toEqual([REF, 'hub'])
+  await expect(connect(serverOf(http('hub'), 'project'), host, {}, system)).rejects.toMatchObject({
+    code: 'AUTH_FAILED',
+  })
+  expect(asked).toEqual([REF, 'hub'])
+})
+
+test('a keychain that cannot be used is no error while another store has it, and one sentence when none has', async () => {
+  const system: CredentialStore = {
+    label: 'the keychain',
+    read: () => Promise.reject(new Error('it is locked')),
+  }
+  const { headers } = await connect(serverOf(http(REF)), { env: { [REF]: 'x' } }, {}, system)
+  expect(headers).toEqual({ Authorization: 'Bearer x' })
+  await expect(connect(serverOf(http(REF)), {}, {}, system)).rejects.toMatchObject({
+    code: 'CREDENTIAL_MISSING',
+    message:
+      'configured bearer credential was not found; asked: the keychain, the environment; the keychain: it is locked',
+  })
+})
+
+test('a keychain that could not be used is not asked again by retries, but by the next first attempt', async () => {
+  let locked = true
+  let asked = 0
+  const system: CredentialStore = {
+    label: 'the keychain',
+    read: () => {
+      asked += 1
+      return locked ? Promise.reject(new Error('it is locked')) : 'x'
+    },
+  }
+  const { kernel, dispose } = await testKernel(keychain({ system }), {})
+  const attempt = async (number: number): Promise<string | undefined> => {
+    const request = requestOf(serverOf(http(REF)), number)
+    await kernel.hooks.connect.promise(request).catch(() => undefined)
+    return request.headers.Authorization
+  }
+  for (const number of [1, 2, 3]) expect(await attempt(number)).toBeUndefined()
+  expect(asked).toBe(1)
+  locked = false
+  expect(await attempt(4)).toBeUndefined()
+  expect(await attempt(1)).toBe('Bearer x')
+  expect(await attempt(2)).toBe('Bearer x')
+  expect(asked).toBe(3)
+  await dispose()
 })
 
 test('a user’s file may name any credential of a store, the environment only for PI_MCP_TOKEN_*', async () => {

@@ -5,6 +5,7 @@ import type { Ground } from './ground.ts'
 import { createPoller } from './polling/poller.ts'
 import { createPump, type Pump } from './queue/pump.ts'
 import { release } from './queue/working.ts'
+import { reasonOf } from './troubles.ts'
 
 /** What checks rules in this session. */
 export interface Engine {
@@ -51,7 +52,9 @@ export function startEngine(ground: Ground): Engine {
         await ground.backlog.retry()
         await ground.queue.change((file) => [release(file, ground.self()), undefined])
       } catch (thrown) {
-        ground.problem(`the queue of pushes could not be given back: ${(thrown as Error).message}`)
+        ground.troubles.happened(
+          `what this session was checking could not be given back: ${reasonOf(thrown)}`,
+        )
       }
       await ground.spending.flush()
     },

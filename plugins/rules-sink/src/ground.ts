@@ -1,16 +1,16 @@
 import { join } from 'node:path'
-import type { Agents, Host, Log, WindowRecord } from '@tapline/core'
+import type { Agents, Host, Log, Projects, WindowRecord } from '@tapline/core'
 import { auditor, type Auditor } from './audit.ts'
 import { openSpending, type Spending } from './budget/spending.ts'
 import { type Redact, withoutControls } from './checks/wording.ts'
 import type { Settings } from './options.ts'
 import { openPolls, type PollLedger } from './polling/ledger.ts'
-import { realOf, sameProject } from './project.ts'
 import type { Owner } from './queue/item.ts'
 import { selfOwner } from './queue/owners.ts'
 import { type Backlog, createBacklog } from './queue/backlog.ts'
 import { openQueue, type Queue } from './queue/queue.ts'
 import { type CheckedRules, openCheckedRules } from './store/store.ts'
+import { createTroubles, type Troubles } from './troubles.ts'
 import type { Rule } from './types.ts'
 
 /** How often and how long, in milliseconds. */
@@ -42,16 +42,14 @@ export interface Ground {
   readonly redact: Redact
   /** Real path of this session's project. */
   readonly cwd: string
-  sameProject(a: string, b: string): boolean
+  readonly projects: Projects
   /** This session's mark; of something that is done by then. */
   self(until?: number): Owner
   /** Whether it is this session that checks the rule. */
   owns(rule: Pick<Rule, 'cwd' | 'createdBy'>): boolean
   /** Who checks it; nothing where nobody is told of others. */
   ownerOf(rule: Pick<Rule, 'cwd' | 'createdBy'>): WindowRecord | undefined
-  /** Says once what keeps state from being read or written. */
-  problem(text: string): void
-  readonly lastProblem: string | undefined
+  readonly troubles: Troubles
   /** Something that people look at may have changed. */
   changed(): void
   onChange(listener: () => void): () => void
@@ -62,20 +60,12 @@ export function openGround(
   host: Host,
   { settings, timing, log }: { readonly settings: Settings; readonly timing: Timing; readonly log: Log },
 ): Ground {
-  const { files, windows, paths } = host
-  const place = { files, loopsDir: paths.loopsDir }
-  const told = new Set<string>()
+  const { files, windows, paths, projects } = host
+  const place = { files, loopsDir: paths.loopsDir, projects }
   const listeners = new Set<() => void>()
-  let lastProblem: string | undefined
-  const problem = (text: string): void => {
-    lastProblem = text
-    if (told.has(text)) return
-    told.add(text)
-    log.warn(text)
-  }
-  const same = windows ? (a: string, b: string) => windows.sameProject(realOf(a), realOf(b)) : sameProject
-  const queue = openQueue(place, problem)
-  const ownerOf: Ground['ownerOf'] = (rule) => windows?.ownerOf(realOf(rule.cwd), rule.createdBy.sessionId)
+  const troubles = createTroubles((text) => log.warn(text))
+  const queue = openQueue(place, troubles)
+  const ownerOf: Ground['ownerOf'] = (rule) => windows?.ownerOf(rule.cwd, rule.createdBy.sessionId)
   return {
     host,
     agents: host.delivers ? host.agents : undefined,
@@ -83,28 +73,26 @@ export function openGround(
     timing,
     store: openCheckedRules({
       ...place,
-      sameProject: same,
       onSetAside: (path, keptAs) =>
-        problem(`${path} could not be used; what stood there is now in ${keptAs}.`),
+        troubles.happened(`${path} could not be used; what stood there is now in ${keptAs}.`),
+      onWrite: (failure) =>
+        failure === undefined ? troubles.works('rules') : troubles.fails('rules', failure),
     }),
     queue,
     backlog: createBacklog(queue),
-    spending: openSpending(place, settings.dailyBudgetUsd, problem),
-    polls: openPolls(place, problem),
+    spending: openSpending(place, settings.dailyBudgetUsd, troubles),
+    polls: openPolls(place, troubles),
     audit: auditor(host),
     redact: host.redact ? (text) => host.redact?.(text) ?? '' : withoutControls,
-    cwd: realOf(paths.cwd),
-    sameProject: same,
+    cwd: projects.real(paths.cwd),
+    projects,
     self: (until = Date.now()) => selfOwner(windows, until),
     owns: (rule) => {
       const owner = ownerOf(rule)
       return owner === undefined || windows?.isSelf(owner) === true
     },
     ownerOf,
-    problem,
-    get lastProblem() {
-      return lastProblem
-    },
+    troubles,
     changed: () => {
       for (const listener of listeners) {
         try {

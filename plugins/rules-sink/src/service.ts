@@ -1,9 +1,10 @@
+import { isDirectory } from './directory.ts'
 import type { Engine } from './engine.ts'
 import { auditPathOf, type Ground } from './ground.ts'
 import { startPeriodic } from './polling/periodic.ts'
 import { slotOf } from './polling/poller.ts'
-import { realOf } from './project.ts'
 import { sourceOf } from './checks/event.ts'
+import { reasonOf } from './troubles.ts'
 import type { QueuedPush, Rule, Rules, RulesStatus, RuleStore, StartedCheck } from './types.ts'
 
 /** What presets show and steer. */
@@ -49,15 +50,15 @@ function watchedStore({ store, changed }: Ground, onChange: () => void): RuleSto
 
 async function runNow(ground: Ground, engine: Engine, ruleId: string): Promise<StartedCheck> {
   const rule = ground.store.get(ruleId)
-  const refused = refusalOf(ground, rule)
+  const refused = refusalOf(ground, rule) ?? (await ground.store.obstacle())
   if (refused !== undefined) return { refused }
   try {
-    const group = { cwd: realOf((rule as Rule).cwd), rules: [rule as Rule] }
+    const group = { cwd: ground.projects.real((rule as Rule).cwd), rules: [rule as Rule] }
     const started = await startPeriodic(ground, engine.runs, engine.departures, group)
     if ('done' in started) void started.done.finally(() => engine.pump.poke())
     return started
   } catch (thrown) {
-    return { refused: `The check could not begin: ${(thrown as Error).message}` }
+    return { refused: `The check could not begin: ${reasonOf(thrown)}` }
   }
 }
 
@@ -67,8 +68,9 @@ function refusalOf(ground: Ground, rule: Rule | undefined): string | undefined {
   if (rule === undefined) return ground.store.problem() ?? 'There is no such rule any more.'
   if (!rule.enabled)
     return `Rule ${rule.id} is disabled${rule.disabledReason ? `: ${rule.disabledReason}` : ''}. Enable it first.`
-  if (!ground.sameProject(rule.cwd, ground.cwd))
+  if (!ground.projects.same(rule.cwd, ground.cwd))
     return `Rule ${rule.id} belongs to another project, ${rule.cwd}: run it in a session there.`
+  if (!isDirectory(rule.cwd)) return `${rule.cwd}, the directory of rule ${rule.id}, is missing.`
   if (spending.isOver())
     return `Today's budget of $${spending.capUsd.toFixed(2)} is spent ($${spending.spentUsd().toFixed(2)}).`
   return undefined
@@ -95,20 +97,20 @@ function queued(ground: Ground): readonly QueuedPush[] {
           state: Object.values(parts).some((part) => part.state !== 'waiting') ? 'running' : 'waiting',
         }
       })
-  } catch (thrown) {
-    ground.problem(`${ground.queue.path} cannot be read: ${(thrown as Error).message}`)
+  } catch {
+    // Whoever is to check what waits tells of it.
     return []
   }
 }
 
 function statusOf(ground: Ground, { runs }: Engine): RulesStatus {
-  const { store, host, cwd, spending, polls, settings } = ground
+  const { store, host, cwd, spending, polls, projects, settings } = ground
   const rules = store.list({ cwd })
   const countOf = (is: (rule: Rule) => boolean): number => rules.filter(is).length
   const owner = ground.ownerOf({ cwd, createdBy: {} })
-  const slot = slotOf(cwd)
-  const lastCheckAt = polls.lastOf((name) => name === slot || name.startsWith(`${slot}#`))
-  const problem = store.problem() ?? ground.lastProblem
+  const slots = new Set([cwd, ...rules.map((rule) => projects.real(rule.cwd))].map((real) => slotOf(real)))
+  const lastCheckAt = polls.lastOf((slot) => slots.has(slot) || slots.has(slot.replace(/#[^#]*$/, '')))
+  const problem = store.problem() ?? ground.troubles.latest
   return {
     rules: {
       total: rules.length,

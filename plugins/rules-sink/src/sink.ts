@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { DeliverContext, Receipt, Trigger } from '@tapline/core'
 import type { Engine } from './engine.ts'
 import type { Ground } from './ground.ts'
-import { realOf } from './project.ts'
 import { enter, type Entered } from './queue/entering.ts'
 import { type Leaving, type StoredTrigger, storedTrigger } from './queue/item.ts'
+import { reasonOf } from './troubles.ts'
 import type { Rule } from './types.ts'
 
 const SINK = 'rules'
@@ -22,21 +22,28 @@ export function createDelivery(ground: Ground, engine: Engine): Delivery {
   const projectsOf = projectsIn(ground)
   const deliver: Delivery['deliver'] = async (trigger, { signal }) => {
     const { problem } = ground.store.snapshot()
-    // Nobody knows whether a rule would match: the inbox has the push, and the kernel says why.
-    if (problem !== undefined) throw new Error(problem)
+    // Nobody knows whether a rule would match: the inbox has the push.
+    if (problem !== undefined) {
+      ground.troubles.tell(problem)
+      return refuse(ground, trigger, problem)
+    }
     const projects = projectsOf(trigger)
     if (projects.length === 0) return { sink: SINK, dropped: NO_RULES }
     const rules = projects.flatMap((project) => project.rules)
     if (ground.agents === undefined && rules.every((rule) => ground.owns(rule)))
       return { sink: SINK, dropped: 'no sub-agents here' }
-    if (ground.spending.isOver()) return overBudget(ground, trigger)
+    if (ground.spending.isOver()) return refuseOverBudget(ground, trigger)
     const answers: Entered['as'][] = []
     for (const [at, project] of projects.entries()) {
       // A host stands in for every project: the first keeps the trace, the others have their own.
       const stored = storedTrigger(at === 0 ? trigger : { ...trigger, traceId: randomUUID() })
-      const as = await enqueue(ground, stored, project, signal)
-      if (as === undefined) return undefined
-      answers.push(as)
+      try {
+        const as = await enqueue(ground, stored, project, signal)
+        if (as === undefined) return undefined
+        answers.push(as)
+      } catch (thrown) {
+        return refuse(ground, trigger, reasonOf(thrown))
+      }
     }
     engine.pump.poke()
     ground.changed()
@@ -74,27 +81,22 @@ interface Project {
  * The project of a push, if it has enabled rules. A host has no project of its own, and stands in for each that has
  * some. Asked for every push there is: remembered as long as the rules are the same.
  */
-function projectsIn({
-  host,
-  store,
-  cwd: own,
-  sameProject,
-}: Ground): (trigger: Trigger) => readonly Project[] {
+function projectsIn({ host, store, cwd: own, projects }: Ground): (trigger: Trigger) => readonly Project[] {
   let known: readonly Rule[] | undefined
   let found = new Map<string, readonly Project[]>()
   const find = (cwd: string | undefined): readonly Project[] => {
     const enabled = store.snapshot().rules.filter((rule) => rule.enabled)
     if (cwd !== undefined || host.windows?.self.kind !== 'host') {
-      const at = cwd === undefined ? own : realOf(cwd)
-      const rules = enabled.filter((rule) => sameProject(rule.cwd, at))
+      const at = cwd === undefined ? own : projects.real(cwd)
+      const rules = enabled.filter((rule) => projects.same(rule.cwd, at))
       return rules.length === 0 ? [] : [{ cwd: at, rules }]
     }
-    const projects = new Map<string, Rule[]>()
+    const byProject = new Map<string, Rule[]>()
     for (const rule of enabled) {
-      const real = realOf(rule.cwd)
-      projects.set(real, [...(projects.get(real) ?? []), rule])
+      const real = projects.real(rule.cwd)
+      byProject.set(real, [...(byProject.get(real) ?? []), rule])
     }
-    return [...projects].map(([real, rules]) => ({ cwd: real, rules }))
+    return [...byProject].map(([real, rules]) => ({ cwd: real, rules }))
   }
   return ({ cwd }) => {
     const { rules } = store.snapshot()
@@ -102,9 +104,9 @@ function projectsIn({
       known = rules
       found = new Map()
     }
-    let projects = found.get(cwd ?? '')
-    if (projects === undefined) found.set(cwd ?? '', (projects = find(cwd)))
-    return projects
+    let its = found.get(cwd ?? '')
+    if (its === undefined) found.set(cwd ?? '', (its = find(cwd)))
+    return its
   }
 }
 
@@ -117,23 +119,17 @@ async function enqueue(
   { cwd, rules }: Project,
   signal: AbortSignal,
 ): Promise<Entered['as'] | undefined> {
-  const { queue, audit } = ground
   const ruleIds = rules.map((rule) => rule.id)
-  const entered = await queue
-    .change<Entered | undefined>((file) => {
-      if (signal.aborted) return [file, undefined]
-      const result = enter(file, { trigger, cwd, ruleIds, self: ground.self() })
-      // Before anybody can see it in the queue, or its check would have rows before this one.
-      bookEntered(ground, trigger, cwd, ruleIds, result[1])
-      return result
-    })
-    .catch((thrown: unknown) => {
-      audit(trigger, cwd, 'failed', { details: { reason: `not queued: ${(thrown as Error).message}` } })
-      throw thrown
-    })
+  const entered = await ground.queue.change<Entered | undefined>((file) => {
+    if (signal.aborted) return [file, undefined]
+    const result = enter(file, { trigger, cwd, ruleIds, self: ground.self() })
+    // Before anybody can see it in the queue, or its check would have rows before this one.
+    bookEntered(ground, trigger, cwd, ruleIds, result[1])
+    return result
+  })
   if (entered === undefined || !signal.aborted) return entered?.as
   // It took too long and the inbox has it already.
-  await queue.change((file) => {
+  await ground.queue.change((file) => {
     const items = file.items.filter((item) => item.trigger.traceId !== trigger.traceId)
     return [{ ...file, items }, undefined]
   })
@@ -165,14 +161,21 @@ function bookLeaving({ audit }: Ground, { trigger, cwd, reason }: Leaving): void
   audit(trigger, cwd, 'dropped', { details: { reason, to: 'inbox' } })
 }
 
-async function overBudget(ground: Ground, trigger: Trigger): Promise<Receipt | undefined> {
-  const { spending, audit, host } = ground
-  const cwd = trigger.cwd === undefined ? ground.cwd : realOf(trigger.cwd)
-  const { capUsd, spentUsd } = spending
-  const stored = storedTrigger(trigger)
-  audit(stored, cwd, 'budget_exceeded', { details: { spent_usd: spentUsd(), cap_usd: capUsd } })
-  const taken = await host.toInbox?.(trigger, {
-    reason: "not checked against rules: today's budget is spent",
-  })
-  return taken === true ? { sink: 'inbox', redirected: true } : undefined
+function refuseOverBudget(ground: Ground, trigger: Trigger): Receipt {
+  const { capUsd, spentUsd } = ground.spending
+  const details = { spent_usd: spentUsd(), cap_usd: capUsd }
+  return refuse(ground, trigger, "today's budget is spent", 'budget_exceeded', details)
+}
+
+/** It goes to the inbox, with the reason. */
+function refuse(
+  { audit, projects, cwd: own }: Ground,
+  trigger: Trigger,
+  reason: string,
+  state = 'failed',
+  details: Readonly<Record<string, unknown>> = { reason },
+): Receipt {
+  const cwd = trigger.cwd === undefined ? own : projects.real(trigger.cwd)
+  audit(storedTrigger(trigger), cwd, state, { details })
+  return { sink: SINK, refused: `not checked against rules: ${reason}` }
 }

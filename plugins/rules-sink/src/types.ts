@@ -70,7 +70,8 @@ export interface RuleStore {
   set(id: string, changes: RuleChanges): Promise<Rule | undefined>
   /**
    * An exact id, a prefix that only one rule of the project has, or an exact id of another project. Numbers mean
-   * nothing here: only who printed a list knows what they stand for.
+   * nothing here: only who printed a list knows what they stand for. The error is a sentence; it is that of
+   * {@link problem} when there is one.
    */
   resolve(ref: string, cwd: string): { readonly rule: Rule } | { readonly error: string }
   /** What keeps the file from being used, as a sentence. Rules then count as none. */
@@ -157,7 +158,7 @@ export interface RulesStatus {
   }
   readonly storagePath: string
   readonly auditPath: string
-  /** What keeps state from being read or written. */
+  /** What keeps state from being read or written, as long as it does; else what became of state that could not be used. */
   readonly persistenceError?: string
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { files } from '@tapline/core'
 import { describe, expect, it, vi } from 'vitest'
 import { openSpending } from '../src/budget/spending.ts'
+import { createTroubles } from '../src/troubles.ts'
 import { localDay } from '../src/stamps.ts'
 import { gate, machine, push, type Script, session, until } from './support.ts'
 
@@ -19,11 +20,8 @@ describe('the daily budget', () => {
       timing: { tickMs: 20 },
     })
     const rule = await one.add()
-    const trigger = push()
-    expect(await one.push(trigger)).toEqual({ sink: 'inbox', redirected: true })
-    expect(one.inbox).toMatchObject([
-      { trigger: { traceId: trigger.traceId }, reason: "not checked against rules: today's budget is spent" },
-    ])
+    const refused = "not checked against rules: today's budget is spent"
+    expect(await one.push(push())).toEqual({ sink: 'rules', refused })
     await until(() => one.audit.filter(({ state }) => state === 'budget_exceeded').length === 2)
     for (const row of one.audit) expect(row.details).toMatchObject({ spent_usd: 2.5, cap_usd: 2 })
     expect(new Set(one.audit.map(({ sourceLabel }) => sourceLabel))).toEqual(
@@ -118,7 +116,11 @@ describe('spend.json', () => {
       [today()]: 'much',
     }
     writeFileSync(join(on.loopsDir, 'spend.json'), JSON.stringify(old))
-    const spending = openSpending({ files, loopsDir: on.loopsDir }, 1, () => undefined)
+    const spending = openSpending(
+      { files, loopsDir: on.loopsDir },
+      1,
+      createTroubles(() => undefined),
+    )
     expect(spending.isOver()).toBe(false)
     spending.record(0.25)
     spending.record(0.25)
@@ -129,7 +131,8 @@ describe('spend.json', () => {
   it('loses nothing when many write, and counts on when it cannot be written', async () => {
     const on = machine()
     const problems: string[] = []
-    const open = () => openSpending({ files, loopsDir: on.loopsDir }, 10, (problem) => problems.push(problem))
+    const troubles = createTroubles((problem) => problems.push(problem))
+    const open = () => openSpending({ files, loopsDir: on.loopsDir }, 10, troubles)
     const many = Array.from({ length: 5 }, open)
     for (const spending of many) for (let n = 0; n < 10; n++) spending.record(0.01)
     await Promise.all(many.map((spending) => spending.flush()))
@@ -137,7 +140,7 @@ describe('spend.json', () => {
     const other = machine()
     const path = join(other.loopsDir, 'spend.json')
     mkdirSync(path)
-    const stuck = openSpending({ files, loopsDir: other.loopsDir }, 1, (problem) => problems.push(problem))
+    const stuck = openSpending({ files, loopsDir: other.loopsDir }, 1, troubles)
     stuck.record(1)
     await stuck.flush()
     expect(stuck.isOver()).toBe(true)
@@ -152,7 +155,11 @@ describe('spend.json', () => {
     const on = machine()
     vi.useFakeTimers({ toFake: ['Date'], now: new Date(2026, 10, 30, 23, 59, 59) })
     try {
-      const spending = openSpending({ files, loopsDir: on.loopsDir }, 1, () => undefined)
+      const spending = openSpending(
+        { files, loopsDir: on.loopsDir },
+        1,
+        createTroubles(() => undefined),
+      )
       spending.record(1)
       expect(spending.isOver()).toBe(true)
       vi.setSystemTime(new Date(2026, 11, 1, 0, 0, 1))

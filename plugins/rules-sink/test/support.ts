@@ -10,6 +10,7 @@ import type {
   ChatMessage,
   DedupVerdict,
   Host,
+  Plugin,
   Receipt,
   Trigger,
 } from '@tapline/core'
@@ -106,6 +107,8 @@ export interface Session {
   }[]
   readonly shown: readonly ChatMessage[]
   readonly reports: readonly { readonly message: string }[]
+  /** What the person is told. */
+  readonly said: readonly string[]
   readonly presence: Presence
   push(trigger: Trigger, signal?: AbortSignal): Promise<Receipt | undefined>
   /** What it says before a push is claimed. */
@@ -144,12 +147,15 @@ export async function session({
   const agents = scriptedAgents(script)
   const paths = { cwd, home: on.home, agentDir: on.root, loopsDir: on.loopsDir }
   const presence = joinWindows({ paths, kind, ...(sessionId === undefined ? {} : { sessionId }) })
+  const said: string[] = []
   let rules: Rules | undefined
+  const plugin = rulesSink({
+    onReady: (ready) => (rules = ready),
+    timing: { watchMs: 200, retryMs: 50, endMs: 300, ...timing },
+  })
+  const log = { info: () => undefined, warn: (message: string) => void said.push(message) }
   const kernel = await testKernel(
-    rulesSink({
-      onReady: (ready) => (rules = ready),
-      timing: { watchMs: 200, retryMs: 50, endMs: 300, ...timing },
-    }),
+    { ...plugin, setup: (context, given) => plugin.setup({ ...context, log }, given) } satisfies Plugin,
     {
       host: {
         paths,
@@ -178,6 +184,7 @@ export async function session({
     inbox,
     shown: kernel.shown,
     reports: kernel.reports,
+    said,
     presence,
     push: (trigger, signal = new AbortController().signal) =>
       kernel.kernel.hooks.deliver.for('rules').promise(trigger, { policy: 'rules', signal }),

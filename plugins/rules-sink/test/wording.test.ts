@@ -107,15 +107,41 @@ describe('a rule in one sentence', () => {
     ['When npm run build fails, notify me', 'npm run build fails', 'notify me'],
     ['when the test run fails, then tell me', 'the test run fails', 'tell me'],
     ['disk is full, run cleanup', 'disk is full', 'cleanup'],
-    ['x exists run y', 'x exists', 'y'],
     ['as soon as x is there, do y', 'x is there', 'do y'],
+    ['if a bitcoin costs 100,000 dollars, say so', 'a bitcoin costs 100,000 dollars', 'say so'],
+    ['when out.txt holds "yes, sir", greet', 'out.txt holds "yes, sir"', 'greet'],
+    ['when out.txt holds `if a then b`, greet', 'out.txt holds `if a then b`', 'greet'],
+    ['every time the build is red, tell me why', 'the build is red', 'tell me why'],
     ['当 $HOME/helloworld 存在的时候，打印它的内容', '$HOME/helloworld 存在', '打印它的内容'],
     ['当文件存在时，执行 ls', '文件存在', 'ls'],
     ['如果 a.txt 存在，就删除它', 'a.txt 存在', '删除它'],
-    ['如果构建失败则通知我', '构建失败', '通知我'],
+    ['如果规则匹配，通知我', '规则匹配', '通知我'],
+    ['每次构建失败时，告诉我', '构建失败', '告诉我'],
     ['当 a 出现的时候执行 b', 'a 出现', 'b'],
   ])('is split: %s', (text, condition, action) => {
-    expect(parseRule(text)).toEqual({ condition, action })
+    expect(parseRule(text)).toMatchObject({ condition, action, clear: true })
+  })
+
+  it.each<[string, string, string]>([
+    ['x exists run y', 'x exists', 'y'],
+    ['如果构建失败则通知我', '构建失败', '通知我'],
+    ['when the file, named x, exists, delete it', 'the file', 'named x, exists, delete it'],
+  ])('that may mean something else is no more than a guess: %s', (text, condition, action) => {
+    expect(parseRule(text)).toMatchObject({ condition, action, clear: false })
+  })
+
+  it.each<[string, boolean, boolean]>([
+    ['when x exists, delete it', true, false],
+    ['whenever x exists, delete it', false, false],
+    ['Every time that x exists, say so', false, true],
+    ['each time x changes, run npm test', false, false],
+    ['每当 x 存在的时候，删除它', false, false],
+    ['when the build has failed, then say which commit broke it', true, true],
+    ['when the build has failed, find out why and let me know', true, true],
+    ['如果 a.txt 存在，就告诉我', true, true],
+    ['when the messages folder is full, run cleanup', true, false],
+  ])('says how often, and whether anybody is to hear of it: %s', (text, fireOnce, promoteToChat) => {
+    expect(parseRule(text)).toMatchObject({ fireOnce, promoteToChat })
   })
 
   it.each([
@@ -131,8 +157,9 @@ describe('a rule in one sentence', () => {
   it('is never split into nothing, and quickly', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const parsed = parseRule(`when ${text}, run ${text}`)
-        expect(Object.values(parsed).every((part) => part.trim() !== '')).toBe(true)
+        const parsed: object = parseRule(`when ${text}, run ${text}`)
+        for (const part of Object.values(parsed).filter((value) => typeof value === 'string'))
+          expect(part.trim()).not.toBe('')
       }),
     )
     const at = performance.now()

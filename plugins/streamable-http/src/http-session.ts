@@ -4,7 +4,7 @@ import { isEventStream } from './event-stream.ts'
 import type { Exchange } from './exchange.ts'
 import { sessionHeaders } from './headers.ts'
 import { timerMs } from './pacing.ts'
-import { fetchWithinOrigin } from './redirects.ts'
+import { fetchWithinOrigin, type Send } from './redirects.ts'
 import { refusal } from './refusals.ts'
 
 const GOODBYE_MS = 1_000
@@ -12,6 +12,8 @@ const GOODBYE_MS = 1_000
 /** What all requests of a connection have in common. */
 export interface HttpOptions extends Omit<AnswerOptions, 'resume'> {
   readonly url: URL
+  /** Makes the requests; the platform's `fetch` when undefined. */
+  readonly send: Send | undefined
   /** Longest wait for the response headers of a POST. */
   readonly timeoutMs: number
   /** The id that the server gave to the session, if it did. */
@@ -35,13 +37,14 @@ export class HttpSession {
 
   /** Sends one message. What goes wrong ends its exchange. */
   async post(body: string, headers: Headers, exchange: Exchange): Promise<Response> {
-    const { url, timeoutMs, failures } = this.#options
+    const { url, timeoutMs, failures, send } = this.#options
     const late = setTimeout(() => exchange.fail(failures.late(timeoutMs)), timerMs(timeoutMs))
     try {
       const response = await fetchWithinOrigin(
         url,
         { method: 'POST', headers, body, signal: exchange.signal },
         failures,
+        send,
       )
       if (response.ok) return await this.#answer(response, exchange)
       return await refusal(response, { id: exchange.id, inSession: headers.has('mcp-session-id') }, failures)
@@ -54,20 +57,20 @@ export class HttpSession {
 
   /** Opens an event stream, behind `lastEventId` if there is one. */
   get(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
-    const { url, failures, sessionId } = this.#options
+    const { url, failures, send, sessionId } = this.#options
     const headers = sessionHeaders(this.#headers, sessionId())
     headers.set('accept', 'text/event-stream')
     if (lastEventId !== undefined) headers.set('last-event-id', lastEventId)
-    return fetchWithinOrigin(url, { method: 'GET', headers, signal }, failures)
+    return fetchWithinOrigin(url, { method: 'GET', headers, signal }, failures, send)
   }
 
   /** Tells the server that the session is over. Best effort: it may not allow that (405), or be gone. */
   async end(): Promise<void> {
-    const { url, failures, sessionId } = this.#options
+    const { url, failures, send, sessionId } = this.#options
     if (sessionId() === undefined) return
     const headers = sessionHeaders(this.#headers, sessionId())
     const init = { method: 'DELETE', headers, signal: AbortSignal.timeout(GOODBYE_MS) }
-    await fetchWithinOrigin(url, init, failures).then(
+    await fetchWithinOrigin(url, init, failures, send).then(
       (response) => response.body?.cancel(),
       () => undefined,
     )

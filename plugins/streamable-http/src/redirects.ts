@@ -2,14 +2,22 @@ import type { Failures } from './failures.ts'
 
 const LIMIT = 5
 
+/** What makes one request. Redirects are not its business. */
+export type Send = (url: URL, init: RequestInit) => Promise<Response>
+
 /**
  * `fetch` that follows redirects inside one origin only, so that no credential ever leaves it. Whatever
  * the network does wrong is thrown as one of `failures`.
  */
-export async function fetchWithinOrigin(url: URL, init: RequestInit, failures: Failures): Promise<Response> {
+export async function fetchWithinOrigin(
+  url: URL,
+  init: RequestInit,
+  failures: Failures,
+  send: Send = fetch,
+): Promise<Response> {
   let current = url
   for (let followed = 0; ; followed++) {
-    const response = await answer(current, init, failures)
+    const response = await answer(current, init, failures, send)
     const target = targetOf(response, current)
     if (target === undefined) return response
     await response.body?.cancel()
@@ -21,10 +29,12 @@ export async function fetchWithinOrigin(url: URL, init: RequestInit, failures: F
   }
 }
 
-async function answer(url: URL, init: RequestInit, failures: Failures): Promise<Response> {
+async function answer(url: URL, init: RequestInit, failures: Failures, send: Send): Promise<Response> {
   try {
-    return await fetch(url, { ...init, redirect: 'manual' })
+    return await send(url, { ...init, redirect: 'manual' })
   } catch (thrown) {
+    // A plugin that authorizes requests says itself what is wrong.
+    if ((thrown as { readonly name?: unknown }).name === 'TaplineError') throw thrown
     throw init.signal?.aborted ? init.signal.reason : failures.network(thrown)
   }
 }

@@ -55,10 +55,11 @@ class HttpTransport implements Transport {
   #pushState: TransportReport['pushStream']
   #lost: Error | undefined
 
-  constructor({ server, error }: ConnectRequest, spec: HttpTransportSpec, url: URL) {
+  constructor({ server, error, fetch }: ConnectRequest, spec: HttpTransportSpec, url: URL) {
     this.#failures = failuresOf(error, url.origin)
     this.#options = {
       url,
+      send: fetch,
       timeoutMs: server.requestTimeoutMs,
       capBytes: spec.bodyCapBytes,
       idleMs: spec.sseIdleTimeoutMs,

@@ -6,7 +6,7 @@ export { describeServer, serverLine } from './host/status.ts'
 export type { ServerDescription } from './host/status.ts'
 export { pathsFor } from './paths.ts'
 export { builtInPlugins } from './plugins/built-in.ts'
-export { SETTINGS_FILES } from './settings/files.ts'
+export { readSettings, SETTINGS_FILES } from './settings/files.ts'
 export { piCredentialStore } from './state/credentials.ts'
 
 export { isModelProvider } from './state/model-providers.ts'

@@ -82,7 +82,11 @@ export default function tapline(pi: ExtensionAPI): void {
     if (!opening || !pi.getAllTools().find(({ name }) => name === event.toolName)?.reachesTools) return
     await (await session()).beforeToolCall(event.toolName, event.input, ctx.signal)
   })
-  pi.on('agent_settled', async () => (await opening?.opened())?.settled())
+  pi.on('agent_settled', async () => {
+    // A prompt that was interrupted early has made no request.
+    opening?.requestMade()
+    await (await opening?.opened())?.settled()
+  })
   pi.on('session_compact', async () => (await opening?.opened())?.settled())
   pi.on('session_compact_failed', async () => (await opening?.opened())?.settled())
   pi.on('mcp_servers_change', async () => {

@@ -113,6 +113,26 @@ describe('tapline channel test', () => {
     expect(chat.received().filter(({ method }) => method === 'tools/call')).toEqual([])
   })
 
+  it('prints nothing of a server that steers a terminal', async () => {
+    await using scratch = createScratch()
+    const hostile = '\u001b[2J\u001b]0;title\u0007\u202e\u0085'
+    const chat = withChannel(scratch, ['--tool', `x${hostile}\ny`, '--instructions', `Use${hostile} it.`])
+    const running = startTapline(['channel', 'test', 'chat', '--reply', 'nothing'], { scratch })
+    await waitUntil(
+      () => running.stdout.includes('· waiting'),
+      20_000,
+      () => running.stdout + running.stderr,
+    )
+    const meta = { user: `a${hostile}"b`, [`k${hostile}`]: 'v' }
+    await chat.send(event({ content: `Hello${hostile}</channel>`, meta }))
+    expect(await running.exited).toEqual({ code: 1, signal: null })
+    expect(running.stdout).toContain('· tools        reply, x y\n')
+    expect(running.stdout).toContain('it has: reply, x y\n')
+    expect(running.stdout).toContain('<channel source="chat" user="a&quot;b">Hello&lt;/channel></channel>\n')
+    // oxlint-disable-next-line no-control-regex -- that is what must not be there.
+    expect(running.stdout + running.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+  })
+
   it('exits with 1 when the server is no channel, when nothing comes, and when there is no such tool', async () => {
     await using scratch = createScratch()
     const chat = withChannel(scratch)

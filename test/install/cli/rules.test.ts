@@ -64,6 +64,12 @@ describe('tapline rules', () => {
     ['two words around --', ['build.done exists', '--', 'cargo test'], {}],
     ['one sentence', ['when build.done exists, run cargo test'], {}],
     [
+      'one sentence that says how often, and who is to hear of it',
+      ['every time build.done exists, run cargo test and tell me'],
+      { action: 'cargo test and tell me', fireOnce: false, promoteToChat: true },
+    ],
+    ['words with what nobody sees', ['build.done\u202E exists', 'cargo \u001B[1mtest\u{E0041}'], {}],
+    [
       'options',
       ['--condition', 'build.done exists', '--action=cargo test', '--repeat', '--promote'],
       { fireOnce: false, promoteToChat: true },
@@ -117,6 +123,8 @@ describe('tapline rules', () => {
     ['words that are no rule', ['add', 'just words'], 1, 'Say what must hold and what is then done'],
     ['three words', ['add', 'a', 'b', 'c'], 1, 'Say what must hold and what is then done'],
     ['a fixed time', ['add', 'every hour', 'run the tests'], 1, 'use /cron add'],
+    ['more than one id', ['remove', id('a1'), id('a2')], 2, 'takes one id'],
+    ['words after list', ['list', 'everything'], 2, 'takes no words'],
     ['another command', ['drop'], 2, 'tapline rules has no command "drop"'],
   ])('refuses %s in a sentence and changes nothing', async (_what, args, code, sentence) => {
     await using scratch = createScratch()

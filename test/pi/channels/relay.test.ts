@@ -5,6 +5,7 @@ import { type Parsed, toolNames } from '../../drivers/chat.ts'
 import type { Pi, UiHandler, UiRequest } from '../../drivers/pi.ts'
 import { waitUntil } from '../../drivers/processes.ts'
 import { booksSay } from '../pushes/source.ts'
+import { storedRules, writeRules } from '../rules/rules.ts'
 import { connected, createStage, PATIENCE_MS, type Stage, TAPLINE, toolMessages } from '../stage.ts'
 import { channelOn, type Channel, consented, consenting, SPEAK, SPEAK_AND_APPROVE } from './channel.ts'
 
@@ -219,6 +220,28 @@ describe('a dialog that is not relayed', () => {
     await pi.prompt('Read it.')
     expect(answers(stage)).toEqual([expect.stringContaining('Blocked by user')])
     expect(chat.received(REQUEST)).toEqual([])
+  })
+
+  it('is one of a command of Tapline, also while a tool call waits', async () => {
+    await using stage = await createStage()
+    writeRules(stage, { condition: 'one' }, { condition: 'two' })
+    const { pi, chat, dialogs } = await openScene(stage, confirmGate)
+    stage.model.script([reads('a.txt'), { text: 'Read.' }])
+    const prompted = pi.prompt('Read it.')
+    const request = await chat.waitFor(REQUEST)
+    await waitUntil(() => dialogs.asked.length === 1, PATIENCE_MS, 'the dialog of the gate')
+    const removed = pi.send('prompt', { message: '/triggers remove --all' })
+    removed.catch(() => undefined)
+    await waitUntil(() => dialogs.asked.length === 2, PATIENCE_MS, 'the dialog of the command')
+    expect(dialogs.asked[1]!.title).toContain('Remove 2 rules')
+    await chat.send(verdict(request.request_id, 'allow'))
+    await waitUntil(() => stage.model.requests().length === 2, PATIENCE_MS, 'the call to go on')
+    expect(chat.received(REQUEST)).toHaveLength(1)
+    expect(storedRules(stage)).toHaveLength(2)
+    dialogs.answer(true)
+    await removed
+    await prompted
+    await waitUntil(() => storedRules(stage).length === 0, PATIENCE_MS, 'the rules to be gone')
   })
 
   it('is one that no tool call waits for, and the question about the channel itself', async () => {

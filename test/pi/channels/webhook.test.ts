@@ -1,8 +1,9 @@
-import { createServer, type AddressInfo } from 'node:net'
+import { spawn } from 'node:child_process'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../../drivers/chat.ts'
-import { waitUntil, within } from '../../drivers/processes.ts'
+import { exitOf, waitUntil, within } from '../../drivers/processes.ts'
 import { connected, createStage, PATIENCE_MS, type Stage } from '../stage.ts'
 import { consented, consenting, settled, SPEAK, tagsIn } from './channel.ts'
 
@@ -95,5 +96,53 @@ describe('the example webhook channel in the real pi', () => {
       'data: {"text":"Later."}\n\n',
     )
     await reader.cancel()
+  })
+})
+
+describe('the example webhook channel by itself', () => {
+  /** Sends bytes and hangs up; answers what came back until then. */
+  const say = (port: number, text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => socket.end(text))
+      let said = ''
+      socket.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+      socket.on('error', reject).on('close', () => resolve(said))
+    })
+
+  it('outlives whatever is sent to its port', async () => {
+    const port = await freePort()
+    const env = { WEBHOOK_CHANNEL_TOKENS: `alice:${ALICE}`, WEBHOOK_CHANNEL_PORT: String(port) }
+    const child = spawn(process.execPath, [SERVER], { env: { ...process.env, ...env }, stdio: 'pipe' })
+    const exited = exitOf(child)
+    let said = ''
+    let sent = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (sent += text))
+    await waitUntil(
+      () => said.includes(`http://127.0.0.1:${port}`),
+      PATIENCE_MS,
+      () => `it to listen: ${said}`,
+    )
+    // An address that is none, with no token; a sender who hangs up in the middle of a message.
+    expect(await say(port, 'GET // HTTP/1.1\r\nhost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 401 /)
+    await say(
+      port,
+      `POST /messages HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ALICE}\r\ncontent-length: 100\r\n\r\nhalf`,
+    )
+    await say(port, 'what is this?\r\n\r\n')
+    const posted = await fetch(`http://127.0.0.1:${port}/messages?now`, {
+      method: 'POST',
+      headers: as(ALICE),
+      body: 'Still there?',
+    })
+    expect(posted.status).toBe(202)
+    await waitUntil(
+      () => sent.includes('"content":"Still there?"'),
+      PATIENCE_MS,
+      () => `the message: ${sent}`,
+    )
+    expect(sent).not.toContain('half')
+    child.stdin.end()
+    expect(await within(exited, PATIENCE_MS, () => 'its end')).toMatchObject({ code: 0 })
   })
 })

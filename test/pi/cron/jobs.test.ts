@@ -113,7 +113,12 @@ describe('/cron in the real pi', () => {
       ['add 0 0 31 2 * never', /never comes, or is over/],
       ['add every 30m', /^A job needs a text/],
       ['add every 30m --to desktp check', /^No plugin provides the sink "desktp"\. There are run, summary/],
+      [
+        'add every 30m --to channel check',
+        /^The sink "channel" takes messages of channels alone\. There are run,/,
+      ],
       ['add every 30m --too x check', /^There is no option --too/],
+      ['add every day at 9:00 check', /^"every day at 9:00" is not understood: .*"0 9 \* \* \*"/],
       ['remove', /^Which job\?/],
       ['remove 3', /^This project has no scheduled job number 3/],
       ['run nothing', /^No scheduled job is "nothing"/],
@@ -181,6 +186,32 @@ describe('/cron in the real pi', () => {
     )
     expect(await cron(leader, 'list --all')).toContain('waits for a pi in its project')
     expect(stage.model.requests()).toEqual([])
+  })
+
+  it('prints what stands in the file without what steers a terminal', async () => {
+    await using stage = await createStage()
+    const job = {
+      id: 'job-\u001b[2Jx',
+      name: 'n\u001b]0;title\u0007\u202e',
+      schedule: 'every 30m\u001b[31m',
+      text: 'look\u001b[2J\nat it',
+      deliver: 'log\u001b[1m',
+      cwd: path.join(stage.scratch.root, 'evil\u001b[2J'),
+      enabled: true,
+      createdAt: new Date().toISOString(),
+      enabledAt: new Date().toISOString(),
+      runs: 0,
+    }
+    const { cwd: _elsewhere, ...rest } = job
+    const own = { ...rest, id: 'job-\u001b[3Jy', cwd: stage.scratch.project }
+    stage.scratch.write('agent/loops/tapline-cron.json', { version: 1, jobs: [own, job] })
+    const pi = await stage.start()
+    const listed = await cron(pi, 'list --all')
+    expect(listed).toMatch(/1\. job-y "n": every 30m → log · .*\n {7}look at it\n/)
+    expect(listed).toMatch(/- job-x "n": .*\n {7}look at it\n {7}in \S+evil$/m)
+    expect(await cron(pi, 'remove 1')).toMatch(/^Removed job-y "n"[^]*text: look\nat it$/)
+    // oxlint-disable-next-line no-control-regex -- that is what must not be there.
+    expect(pi.notices().join('\n')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
   })
 
   it('is a source like the servers, with books', async () => {

@@ -124,14 +124,14 @@ describe('the inbox of the real pi', () => {
     writeFindings(stage, { text: 'one' }, { text: 'two' }, { text: 'theirs', cwd: '/work/other' })
     const pi = await stage.start()
     expect(await inbox(pi, 'dismiss 1')).toBe(
-      'Numbers are places in the list that /inbox prints: print it first.',
+      'Numbers are places in the list that /inbox list prints: print it first.',
     )
     expect(await inbox(pi, 'clear')).toMatch(/^Inbox of this project: 2 new\n[^]*Nothing is dismissed yet/)
     // What another process does is seen at once.
     const all = findings(stage)
     writeFindings(stage, ...all, { id: 'inb-later', text: 'later' })
     await badgeSays(pi, 'Inbox: 3 new')
-    expect(await inbox(pi, 'clear')).toBe('Dismissed 2 findings. 1 came since or was not on the list: /inbox')
+    expect(await inbox(pi, 'clear')).toBe('Dismissed 2 findings. 1 came since or was not on the list: /inbox list')
     expect(findings(stage).map(({ status }) => status)).toEqual(['dismissed', 'dismissed', 'new', 'new'])
     await badgeSays(pi, 'Inbox: 1 new')
     expect(await inbox(pi, 'clear --all')).toMatch(

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Pi } from '../../drivers/pi.ts'
 import { groupAlive, waitUntil } from '../../drivers/processes.ts'
@@ -85,5 +86,31 @@ describe('the end of a session in the real pi', () => {
     await connected(pi, 'raw', 'web')
     await pi.prompt('Back again.')
     expect(keysTold(stage.model.requests().at(-1)!)).toEqual(['old'])
+  })
+
+  it('waits for what a yes to the project’s settings has begun', async () => {
+    await using stage = await createStage()
+    const written = `${stage.scratch.root}/written`
+    const plugin = `
+      import { appendFileSync } from 'node:fs'
+      const write = (word) => appendFileSync(${JSON.stringify(written)}, word + ' ')
+      export default {
+        name: 'slow-to-end',
+        api: 1,
+        setup: () => async () => {
+          write('ending')
+          await new Promise((resolve) => setTimeout(resolve, 1_000))
+          write('ended')
+        },
+      }`
+    stage.scratch.write('agent/slow.mjs', plugin)
+    stage.scratch.write('agent/tapline.toml', 'plugins = ["./slow.mjs"]\n')
+    stage.scratch.write('project/.pi/tapline.toml', 'naming = "mcp"\n')
+    const pi = await stage.start({ onUi: () => 'Use this file' })
+    const words = () => (existsSync(written) ? readFileSync(written, 'utf8') : '')
+    await waitUntil(() => words() !== '', PATIENCE_MS, 'the first set of plugins to end')
+    await pi.close()
+    // The second set, if there was time for one, ends as well.
+    expect(words().split('ended').length).toBe(words().split('ending').length)
   })
 })

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { toolNames } from '../../drivers/chat.ts'
 import type { PiEvent } from '../../drivers/pi.ts'
@@ -82,6 +83,31 @@ describe('the start of the real pi', () => {
     stage.scratch.write('b', '')
     await status('MCP 2/2')
     expect(statuses(pi.events)).toEqual(['MCP 0/2 · 2 connecting…', 'MCP 1/2 · 1 connecting…', 'MCP 2/2'])
+  })
+
+  it('comes also when the first prompt is interrupted before it reaches the model', async () => {
+    await using stage = await createStage()
+    stage.json({ server: misbehaving() })
+    const hasty = stage.extension(
+      'hasty',
+      `pi.on('session_start', () => pi.sendUserMessage('too early'))
+      pi.on('before_agent_start', (_event, ctx) => ctx.abort())`,
+    )
+    const pi = await stage.start({ extensions: [TAPLINE, hasty] })
+    const connects = ({ statusText }: PiEvent) => statusText === 'MCP 1/1'
+    await pi.waitFor(connects, PATIENCE_MS, 0)
+    expect(stage.model.requests()).toEqual([])
+  })
+
+  it('leaves no file and no directory where nothing is configured', async () => {
+    await using stage = await createStage()
+    const pi = await stage.start()
+    await pi.prompt('hello')
+    // Longer than anything is put off after a first request.
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await pi.close()
+    for (const name of ['loops', 'tapline']) expect(existsSync(`${stage.scratch.agent}/${name}`)).toBe(false)
+    expect(said(pi)).toEqual([])
   })
 
   it('prints nothing but the answer in print mode; what is wrong is said on stderr', async () => {

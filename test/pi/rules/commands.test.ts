@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toolNames } from '../../drivers/chat.ts'
+import type { UiRequest } from '../../drivers/pi.ts'
 import { waitUntil } from '../../drivers/processes.ts'
 import { startSource } from '../pushes/source.ts'
 import { createStage, misbehaving, PATIENCE_MS, said } from '../stage.ts'
@@ -10,34 +11,50 @@ describe('/new-trigger in the real pi', () => {
     await using stage = await createStage()
     const pi = await stage.start()
     expect(await pi.command('/new-trigger')).toEqual([expect.stringMatching(/^usage: \/new-trigger </)])
-    const asked: unknown[] = []
+    const asked: UiRequest[] = []
     pi.answer((request) => {
-      asked.push([request.method, request.title, request.message])
-      return false
+      asked.push(request)
+      return 'No'
     })
     const sentence = '/new-trigger when build.done exists, then say so in one line'
     expect(await pi.command(sentence)).toEqual(['No rule was made.'])
-    pi.answer(() => true)
-    const [made = ''] = await pi.command(sentence)
-    expect(asked).toEqual([
-      [
-        'confirm',
-        'Make this rule?',
-        expect.stringMatching(/^When: build\.done exists\nThen: say so in one line\n/),
-      ],
+    expect(asked).toMatchObject([
+      {
+        method: 'select',
+        title:
+          'Make this rule?\nWhen: build.done exists\nThen: say so in one line\nA background agent does this unattended.',
+        // What the sentence says comes first.
+        options: [
+          'Yes, once, and show the result in the chat',
+          'Yes, once, and keep the result in the audit trail',
+          'Yes, every time, and show the results in the chat',
+          'Yes, every time, and keep the results in the audit trail',
+          'No',
+        ],
+      },
     ])
-    const [rule] = storedRules(stage)
-    expect(rule).toMatchObject({
-      condition: 'build.done exists',
-      action: 'say so in one line',
-      model: 'fake/fake-1',
-    })
-    expect(made).toContain(`${rule!.id} [enabled, fire_once, audit_only]`)
+    pi.answer(({ options }) => options?.[0])
+    const [made = ''] = await pi.command(sentence)
+    await pi.command('/new-trigger whenever build.done exists, delete it')
+    pi.answer(({ options }) => options?.[2])
+    await pi.command(sentence)
+    expect(storedRules(stage)).toMatchObject([
+      {
+        condition: 'build.done exists',
+        action: 'say so in one line',
+        model: 'fake/fake-1',
+        fireOnce: true,
+        promoteToChat: true,
+      },
+      { condition: 'build.done exists', action: 'delete it', fireOnce: false, promoteToChat: false },
+      { fireOnce: false, promoteToChat: true },
+    ])
+    expect(made).toContain(`${storedRules(stage)[0]!.id} [enabled, fire_once, promote_to_chat]`)
     expect(await pi.command('/new-trigger when it is daily, then greet')).toEqual([
       expect.stringContaining('/cron add'),
     ])
     expect(stage.model.requests()).toEqual([])
-    expect(storedRules(stage)).toHaveLength(1)
+    expect(storedRules(stage)).toHaveLength(3)
   })
 
   it('hands what no word marks to the agent, whose tool asks', async () => {
@@ -56,6 +73,10 @@ describe('/new-trigger in the real pi', () => {
     expect(taskOf(request!)).toMatch(/call new_trigger once[^]*\n\nfailing tests: tell me which$/)
     expect(asked).toEqual(['Control-plane approval required'])
     await pi.waitFor(({ type }) => type === 'agent_settled', PATIENCE_MS, 0)
+    const before = stage.model.requests().length
+    await pi.command('/new-trigger when the file, named x, exists, delete it')
+    await stage.model.waitForRequest(({ id }) => id > before, PATIENCE_MS)
+    expect(storedRules(stage)).toHaveLength(1)
   })
 })
 
@@ -117,6 +138,10 @@ describe('/triggers in the real pi', () => {
     expect(await refused('1 --model')).toBe('--model needs a value, or - to take it away.')
     expect(await refused('1')).toMatch(/^usage: \/triggers set <n\|id>/)
     expect(await refused('1 --colour red')).toMatch(/^unknown option --colour\./)
+    expect(await refused('1 loud')).toMatch(/^unknown option loud\./)
+    expect(await refused('1 --thinking banana')).toMatch(
+      /^"banana" is no thinking level of pi: write one of off, minimal, low,/,
+    )
     await pi.command('/triggers set 1 --model - --thinking - --timeout -')
     const [rule] = storedRules(stage)
     expect([rule!.model, rule!.thinking, rule!.timeoutMs]).toEqual([undefined, undefined, undefined])
@@ -174,6 +199,11 @@ describe('/triggers in the real pi', () => {
     ])
     expect(sources).toMatch(/count once: in each window when they are shown, once per project for rules$/)
     expect((await pi.command('/triggers help'))[0]).toMatch(/^Triggers: [^]*\/triggers set <n\|id>/)
+    for (const line of ['status', 'sources', 'running', 'help'])
+      expect(await pi.command(`/triggers ${line} more`)).toEqual([`usage: /triggers ${line}`])
+    expect(await pi.command('/triggers abort --everything')).toEqual([
+      'usage: /triggers abort <trace|prefix>|--all',
+    ])
     expect(await pi.command('/triggers nonsense')).toEqual([
       expect.stringMatching(/^unknown \/triggers command: nonsense\. usage: \/triggers \[status\|rules\|/),
     ])

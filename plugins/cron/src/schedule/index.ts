@@ -1,3 +1,4 @@
+import { refuseContinuation } from './continuation.ts'
 import { crontab, takeCrontab } from './crontab.ts'
 import { interval, takeInterval } from './interval.ts'
 import { moment, takeMoment } from './moment.ts'
@@ -25,7 +26,10 @@ export function takeSchedule(text: string): Taken {
     return { schedule, rest: typed.slice(whole.length).trim() }
   }
   const found = takeInterval(typed) ?? takeMoment(typed) ?? takeCrontab(typed)
-  if (found) return found
+  if (found) {
+    refuseContinuation(found)
+    return found
+  }
   const [word = ''] = /^\S*/.exec(typed) ?? []
   // Throws what is wrong after the word.
   if (/^(?:every|in)$/i.test(word)) interval(firstWords(typed, 2), 0)

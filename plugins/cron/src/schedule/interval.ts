@@ -1,8 +1,15 @@
 import { type Schedule, single, taken, type Taken } from './schedule.ts'
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const UNIT = '(?:seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)'
-const LENGTH = String.raw`(?:\d+\s*${UNIT}(?:\d+${UNIT})*|second|minute|hour|day)`
+const BETWEEN = String.raw`\s*(?:and\s+)?`
+/** From the largest unit to the smallest: what follows in another order is text. */
+const PARTS = ['days?|d', 'hours?|hrs?|h', 'minutes?|mins?|m', 'seconds?|secs?|s'].map(
+  (unit) => String.raw`\d+\s*(?:${unit})(?![a-z])`,
+)
+const SUMS = PARTS.map((part, index) =>
+  [part, ...PARTS.slice(index + 1).map((smaller) => `(?:${BETWEEN}${smaller})?`)].join(''),
+)
+const LENGTH = `(?:${SUMS.join('|')}|second|minute|hour|day)`
 const AT_THE_BEGINNING = new RegExp(String.raw`^(?:every|in)\s+${LENGTH}(?=\s|$)`, 'i')
 const WHOLE = new RegExp(String.raw`^(every|in)\s+(${LENGTH})$`, 'i')
 
@@ -10,7 +17,7 @@ const WHOLE = new RegExp(String.raw`^(every|in)\s+(${LENGTH})$`, 'i')
 const SHORTEST_INTERVAL_MS = 10_000
 const LONGEST_MS = 3_660 * 86_400_000
 
-/** `every 30m` or `in 1h30m` at the beginning of a text. */
+/** `every 30m`, `in 1h30m` or `in 1 hour and 30 minutes` at the beginning of a text. */
 export function takeInterval(text: string): Taken | undefined {
   return taken(text, AT_THE_BEGINNING)
 }

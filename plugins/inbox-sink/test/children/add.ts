@@ -1,11 +1,11 @@
 // Adds one finding and claims another, and prints what came of it: add.ts <loops dir> <text> <id>
-import { files } from '@tapline/core'
+import { createProjects, files } from '@tapline/core'
 import { openInbox } from '../../src/index.ts'
 
 // A file that may not grow is an error of the write, and not the end of the process.
 process.on('SIGXFSZ', () => undefined)
 const [loopsDir = '', text = '', id = ''] = process.argv.slice(2)
-const inbox = openInbox({ files, loopsDir })
+const inbox = openInbox({ files, loopsDir, projects: createProjects(loopsDir) })
 const outcomeOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'done',

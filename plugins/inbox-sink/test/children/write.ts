@@ -1,9 +1,9 @@
 // Adds findings, and claims every third of its own, for so long: write.ts <loops dir> <name> <ms>
-import { files } from '@tapline/core'
+import { createProjects, files } from '@tapline/core'
 import { openInbox } from '../../src/index.ts'
 
 const [loopsDir = '', name = '', ms = '0'] = process.argv.slice(2)
-const inbox = openInbox({ files, loopsDir })
+const inbox = openInbox({ files, loopsDir, projects: createProjects(loopsDir) })
 const end = Date.now() + Number(ms)
 let count = 0
 while (Date.now() < end) {

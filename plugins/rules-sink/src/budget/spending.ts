@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Files } from '@tapline/core'
 import { localDay } from '../stamps.ts'
+import { reasonOf, type Troubles } from '../troubles.ts'
 
 /** What was spent on this machine, by local day, in US dollars. */
 export interface Spending {
@@ -17,6 +18,7 @@ export interface Spending {
 
 type Ledger = Readonly<Record<string, unknown>>
 
+const [READING, WRITING] = ['reading what was spent', 'writing what was spent']
 const KEPT_DAYS = 7
 const DAY_MS = 24 * 60 * 60_000
 
@@ -24,7 +26,7 @@ const DAY_MS = 24 * 60 * 60_000
 export function openSpending(
   place: { readonly files: Files; readonly loopsDir: string },
   capUsd: number,
-  onProblem: (problem: string) => void,
+  troubles: Troubles,
 ): Spending {
   const path = join(place.loopsDir, 'spend.json')
   const file = place.files.json<Ledger>({
@@ -32,16 +34,18 @@ export function openSpending(
     empty: () => ({}),
     accepts: (content): content is Ledger =>
       typeof content === 'object' && content !== null && !Array.isArray(content),
-    onSetAside: (_path, keptAs) => onProblem(`${path} could not be used and is now ${keptAs}.`),
+    onSetAside: (_path, keptAs) => troubles.happened(`${path} could not be used and is now ${keptAs}.`),
   })
   /** Not yet in the file, by day. */
   let unwritten = new Map<string, number>()
   let writing: Promise<void> | undefined
   const written = (day: string): number => {
     try {
-      return amountOf(file.read(), day)
+      const usd = amountOf(file.read(), day)
+      troubles.works(READING)
+      return usd
     } catch (thrown) {
-      onProblem(`${path} cannot be read: ${(thrown as Error).message}`)
+      troubles.fails(READING, `${path} cannot be read: ${reasonOf(thrown)}`)
       return 0
     }
   }
@@ -56,9 +60,10 @@ export function openSpending(
     } catch (thrown) {
       if (unwritten !== added) for (const [day, usd] of unwritten) added.set(day, (added.get(day) ?? 0) + usd)
       unwritten = added
-      onProblem(`${path} cannot be written: ${(thrown as Error).message}`)
+      troubles.fails(WRITING, `${path} cannot be written: ${reasonOf(thrown)}`)
       return
     }
+    troubles.works(WRITING)
     if (unwritten.size > 0) await write()
   }
   const spentUsd = (): number => {

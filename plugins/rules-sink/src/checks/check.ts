@@ -1,6 +1,7 @@
 import type { AgentOutcome } from '@tapline/core'
 import type { Ground } from '../ground.ts'
 import type { Item, StoredTrigger } from '../queue/item.ts'
+import { reasonOf } from '../troubles.ts'
 import type { CheckResult, Rule } from '../types.ts'
 import { mark } from '../queue/working.ts'
 import type { Departures } from './departures.ts'
@@ -34,8 +35,8 @@ export async function runCheck(
   try {
     return await carryOut(ground, departures, run, check)
   } catch (thrown) {
-    const error = `a check failed in itself: ${(thrown as Error).message}`
-    ground.problem(error)
+    const error = `a check failed in itself: ${reasonOf(thrown)}`
+    ground.troubles.happened(error)
     const { traceId } = check.trigger
     return { traceId, status: 'failed', matchedRuleIds: [], error, costUsd: 0, text: '' }
   }
@@ -75,7 +76,7 @@ async function carryOut(
   try {
     await concludeCheck(ground, departures, { check, report, verdict, result, ending: run.ending })
   } catch (thrown) {
-    ground.problem(`what came of a check could not be recorded: ${(thrown as Error).message}`)
+    ground.troubles.happened(`what came of a check could not be recorded: ${reasonOf(thrown)}`)
   }
   return result
 }

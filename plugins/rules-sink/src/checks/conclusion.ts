@@ -18,7 +18,7 @@ const MOST_ATTEMPTS = 2
 /** What is known when a check has ended. */
 export interface Ended {
   readonly check: Check
-  readonly report: Pick<Report, 'matched' | 'unknown'>
+  readonly report: Pick<Report, 'matched' | 'obstacle' | 'unknown'>
   readonly verdict: Verdict
   readonly result: CheckResult
   readonly ending: Ending | undefined
@@ -52,7 +52,7 @@ export async function concludeCheck(ground: Ground, departures: Departures, ende
 function settled(
   ground: Ground,
   departures: Departures,
-  { check, verdict, result, ending }: Ended,
+  { check, report, verdict, result, ending }: Ended,
   leaving: readonly QueueFile['leaving'][number][],
   file: QueueFile,
 ): QueueFile {
@@ -74,7 +74,7 @@ function settled(
             departures.entry(
               check.trigger,
               check.cwd,
-              `not checked against ${count(lost)}: ${result.error ?? 'it failed'}`,
+              `not checked against ${count(lost)}: ${result.error ?? report.obstacle ?? 'it failed'}`,
             ),
           ]
         : []),
@@ -101,7 +101,7 @@ function bookResult({ audit }: Ground, { check, report, verdict, result }: Ended
 
 /** Into the chat when it is of the rule's project; answers what the inbox is to say otherwise. */
 function showResult(
-  { host, audit, sameProject, cwd: own }: Ground,
+  { host, audit, projects, cwd: own }: Ground,
   ended: Ended,
 ): { readonly redirected?: string } {
   const { check, report, verdict, result } = ended
@@ -115,7 +115,7 @@ function showResult(
     return {}
   }
   const text = promotion({ ...result, source: sourceOf(trigger), event: trigger.method })
-  if (host.chat !== undefined && sameProject(cwd, own)) {
+  if (host.chat !== undefined && projects.same(cwd, own)) {
     try {
       host.chat.show({ text, traceId: trigger.traceId, server: trigger.server, method: trigger.method })
       book('promoted', { to: 'chat', prefix_injected: true })
@@ -128,16 +128,12 @@ function showResult(
   return { redirected: `Result: ${result.text || '(none)'}` }
 }
 
-async function countFailures(
-  { store, audit, problem }: Ground,
-  check: Check,
-  verdict: Verdict,
-): Promise<void> {
+async function countFailures({ store, audit }: Ground, check: Check, verdict: Verdict): Promise<void> {
   const { failed, succeeded } = verdict
   try {
     await store.checked(failed, succeeded)
-  } catch (thrown) {
-    problem((thrown as Error).message)
+  } catch {
+    // The rules cannot be written, which has been told.
     return
   }
   const backedOff = failed.flatMap((id): readonly Rule[] => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Ground } from '../ground.ts'
 import type { Leaving, StoredTrigger } from '../queue/item.ts'
 import { isSameOwner, livenessOf } from '../queue/owners.ts'
+import { reasonOf } from '../troubles.ts'
 
 /** Brings to the inbox what cannot be checked or shown here. It stays in the queue until the inbox has it. */
 export interface Departures {
@@ -11,6 +12,7 @@ export interface Departures {
   bring(): Promise<void>
 }
 
+const INBOX = 'the inbox'
 /** Beyond this many that no inbox takes, the oldest go. */
 const MOST = 200
 /** An inbox that did not take something is asked again after this. */
@@ -28,8 +30,9 @@ export function createDepartures(ground: Ground): Departures {
     let taken = false
     try {
       taken = (await host.toInbox?.({ ...trigger, traceId: name }, { reason, cwd })) === true
+      ground.troubles.works(INBOX)
     } catch (thrown) {
-      ground.problem(`the inbox did not take a push: ${(thrown as Error).message}`)
+      ground.troubles.fails(INBOX, `the inbox did not take a push: ${reasonOf(thrown)}`)
     }
     if (!taken) {
       refusedAt.set(id, Date.now())
@@ -82,7 +85,7 @@ async function adopt(ground: Ground, orphans: readonly Leaving[]): Promise<reado
   })
 }
 
-async function forgetOldest({ queue, audit, problem }: Ground): Promise<void> {
+async function forgetOldest({ queue, audit, troubles }: Ground): Promise<void> {
   if (queue.read().leaving.length <= MOST) return
   const gone = await queue.change((file) => {
     const out = file.leaving.slice(0, Math.max(0, file.leaving.length - MOST))
@@ -90,5 +93,6 @@ async function forgetOldest({ queue, audit, problem }: Ground): Promise<void> {
   })
   for (const { trigger, cwd, reason } of gone)
     audit(trigger, cwd, 'dropped', { details: { reason: `no inbox took it: ${reason}` } })
-  if (gone.length > 0) problem(`no inbox takes what is redirected to it; the oldest ${gone.length} are gone.`)
+  if (gone.length > 0)
+    troubles.happened(`no inbox takes what is redirected to it; the oldest ${gone.length} are gone.`)
 }

@@ -1,4 +1,5 @@
 import type { AgentTool } from '@tapline/core'
+import { reasonOf } from '../troubles.ts'
 
 /** The tool by which a sub-agent says which rules match. Ids anywhere else mean nothing. */
 export const REPORT_TOOL = 'report_matches'
@@ -9,6 +10,10 @@ export interface Report {
   readonly made: boolean
   /** Accepted: these rules' actions may have begun. */
   readonly matched: readonly string[]
+  /** They match too, which could not be recorded: nothing may have been done about it. */
+  readonly unrecorded: readonly string[]
+  /** Why not. */
+  readonly obstacle: string | undefined
   /** Ids that it was not given. */
   readonly unknown: readonly string[]
   readonly tool: AgentTool
@@ -34,7 +39,9 @@ const MOST_MATCHES = 1_000
 /** The report of one check. */
 export function openReport({ ids, record, onUnknown }: ReportOptions): Report {
   const matched = new Set<string>()
+  const unrecorded = new Set<string>()
   const unknown = new Set<string>()
+  let obstacle: string | undefined
   let made = false
   let closed = false
   /** One call after the other, should a model make several at once. */
@@ -60,12 +67,13 @@ export function openReport({ ids, record, onUnknown }: ReportOptions): Report {
   }
   const recorded = async (fresh: readonly string[]): Promise<readonly string[]> => {
     try {
-      return await record(fresh)
+      const accepted = await record(fresh)
+      for (const id of fresh) unrecorded.delete(id)
+      return accepted
     } catch (thrown) {
-      throw new Error(
-        `That these rules match could not be recorded (${(thrown as Error).message}). Do not carry out their actions.`,
-        { cause: thrown },
-      )
+      for (const id of fresh) unrecorded.add(id)
+      obstacle = `That these rules match could not be recorded (${reasonOf(thrown)}).`
+      throw new Error(`${obstacle} Do not carry out their actions.`, { cause: thrown })
     }
   }
   return {
@@ -74,6 +82,12 @@ export function openReport({ ids, record, onUnknown }: ReportOptions): Report {
     },
     get matched() {
       return [...matched]
+    },
+    get unrecorded() {
+      return [...unrecorded]
+    },
+    get obstacle() {
+      return obstacle
     },
     get unknown() {
       return [...unknown]

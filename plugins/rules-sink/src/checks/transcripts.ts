@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { realOf } from '../project.ts'
 
 /** How many transcripts of a project's checks are kept. */
 const KEPT = 40
 
-/** `<loops dir>/sessions/triggers-<name>-<hash>`: two projects of one name do not share it. */
-export function transcriptDirOf(loopsDir: string, cwd: string): string {
-  const real = realOf(cwd)
+/** `<loops dir>/sessions/triggers-<name>-<hash>`: two projects of one name do not share it. `real` is a real path. */
+export function transcriptDirOf(loopsDir: string, real: string): string {
   const hash = createHash('sha256').update(real).digest('hex').slice(0, 8)
   const name =
     basename(real)

@@ -23,46 +23,40 @@ const NO_REPORT = 'the model did not say which rules match (it never called repo
 
 /**
  * Judges how a check ended. Where the sub-agent failed before it reported, that counts for every rule, since none was
- * judged; afterwards only for those whose actions were under way. An abort counts for none, and takes back nothing.
+ * judged; afterwards only for those whose actions were under way, or whose match could not be recorded. An abort counts
+ * for none, and takes back nothing.
  */
 export function verdictOf(
   ids: readonly string[],
-  report: Pick<Report, 'made' | 'matched'>,
+  report: Pick<Report, 'made' | 'matched' | 'unrecorded' | 'obstacle'>,
   outcome: Pick<AgentOutcome, 'status' | 'error'>,
   ending: Ending | undefined,
 ): Verdict {
   const { made, matched } = report
   const { status } = outcome
   const none = { failed: [], succeeded: [], incomplete: [], unchecked: [], repeatable: false }
-  if (status === 'completed' && made) return { ...none, status: 'completed', succeeded: ids }
-  const unchecked = made ? [] : ids
+  const unchecked = made ? report.unrecorded : ids
   if (status === 'aborted' && ending !== undefined) {
     const error = ending === 'user' ? 'aborted' : 'the session ended'
     return { ...none, status: 'aborted', error, unchecked }
   }
   if (status === 'over_budget')
     return { ...none, status: 'aborted', error: "today's budget is spent", incomplete: matched, unchecked }
-  const error = status === 'completed' ? NO_REPORT : errorOf(status, outcome.error)
-  if (!made)
-    return {
-      ...none,
-      status: 'failed',
-      error,
-      failed: status === 'aborted' ? [] : ids,
-      unchecked,
-      repeatable: true,
-    }
-  const others = ids.filter((id) => !matched.includes(id))
+  const incomplete = status === 'completed' ? [] : matched
+  const failed = [...unchecked, ...incomplete]
   // What was left to do once every rule was found not to match is of no interest.
-  if (matched.length === 0) return { ...none, status: 'completed', succeeded: ids }
-  return {
-    ...none,
-    status: 'failed',
-    error,
-    failed: status === 'aborted' ? [] : matched,
-    succeeded: others,
-    incomplete: matched,
+  if (failed.length === 0) return { ...none, status: 'completed', succeeded: ids }
+  const judged = {
+    failed: status === 'aborted' ? [] : failed,
+    succeeded: ids.filter((id) => !failed.includes(id)),
+    incomplete,
+    unchecked,
+    repeatable: unchecked.length > 0,
   }
+  // The actions of those that could be recorded were carried out.
+  if (status === 'completed' && matched.length > 0) return { ...judged, status: 'completed' }
+  const error = status === 'completed' ? (report.obstacle ?? NO_REPORT) : errorOf(status, outcome.error)
+  return { ...judged, status: 'failed', error }
 }
 
 function errorOf(status: 'failed' | 'timeout' | 'aborted', error: string | undefined): string {

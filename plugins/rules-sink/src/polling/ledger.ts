@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Files } from '@tapline/core'
+import { reasonOf, type Troubles } from '../troubles.ts'
 
 /** When each project's rules were last checked, by whichever process. */
 export interface PollLedger {
@@ -11,12 +12,13 @@ export interface PollLedger {
 
 type Stamps = Readonly<Record<string, unknown>>
 
+const LEDGER = 'the ledger of periodic checks'
 const KEPT_MS = 24 * 60 * 60_000
 
 /** `<loops dir>/polls.json`: slot → milliseconds since the epoch. Times that lie in the future count for nothing. */
 export function openPolls(
   place: { readonly files: Files; readonly loopsDir: string },
-  onProblem: (problem: string) => void,
+  troubles: Troubles,
 ): PollLedger {
   const path = join(place.loopsDir, 'polls.json')
   const file = place.files.json<Stamps>({
@@ -24,7 +26,7 @@ export function openPolls(
     empty: () => ({}),
     accepts: (content): content is Stamps =>
       typeof content === 'object' && content !== null && !Array.isArray(content),
-    onSetAside: (_path, keptAs) => onProblem(`${path} could not be used and is now ${keptAs}.`),
+    onSetAside: (_path, keptAs) => troubles.happened(`${path} could not be used and is now ${keptAs}.`),
   })
   return {
     claim: async (slot, intervalMs) => {
@@ -35,7 +37,10 @@ export function openPolls(
       }
       try {
         // Most asks find that it is not: they need no lock.
-        if (!isDue(file.read())) return false
+        if (!isDue(file.read())) {
+          troubles.works(LEDGER)
+          return false
+        }
         let due = false
         await file.update((stamps) => {
           due = isDue(stamps)
@@ -47,10 +52,11 @@ export function openPolls(
           })
           return { ...Object.fromEntries(kept), [slot]: now }
         })
+        troubles.works(LEDGER)
         return due
       } catch (thrown) {
         // Without the ledger every process would check at every tick: better none does.
-        onProblem(`${path} cannot be used, so no periodic check is made: ${(thrown as Error).message}`)
+        troubles.fails(LEDGER, `${path} cannot be used, so no periodic check is made: ${reasonOf(thrown)}`)
         return false
       }
     },

@@ -2,12 +2,15 @@ import type { Departures } from '../checks/departures.ts'
 import { periodicEvent } from '../checks/event.ts'
 import { groupsOf } from '../checks/groups.ts'
 import type { Runs } from '../checks/runs.ts'
+import { isDirectory } from '../directory.ts'
 import type { Ground } from '../ground.ts'
-import { isDirectory, realOf } from '../project.ts'
 import { pastTime, stamp } from '../stamps.ts'
+import { reasonOf } from '../troubles.ts'
 import type { Rule } from '../types.ts'
 import { isBackedOff } from './backoff.ts'
 import { startPeriodic } from './periodic.ts'
+
+const [LOOKING, BEGINNING] = ['looking which rules are due', 'beginning a periodic check']
 
 /** Checks this session's rules from time to time. */
 export interface Poller {
@@ -30,21 +33,22 @@ export function createPoller(ground: Ground, runs: Runs, departures: Departures,
     const day = new Date().toDateString()
     if (skipped.get(slot) === `${state} ${day}`) return
     skipped.set(slot, `${state} ${day}`)
-    const cwd = realOf((rules[0] as Rule).cwd)
+    const cwd = ground.projects.real((rules[0] as Rule).cwd)
     ground.audit(periodicEvent(cwd, rules.length, ground.self().instance), cwd, state, { details })
   }
   const check = async (slot: string, rules: readonly Rule[]): Promise<void> => {
     checking.add(slot)
     try {
-      for (const group of groupsOf(rules)) {
+      for (const group of groupsOf(rules, ground.projects)) {
         const started = await startPeriodic(ground, runs, departures, group)
+        ground.troubles.works(BEGINNING)
         if ('refused' in started) return skip(slot, rules, 'deferred', { reason: started.refused })
         await started.done
         onEnd()
         if (ground.spending.isOver()) return
       }
     } catch (thrown) {
-      ground.problem(`a periodic check could not begin: ${(thrown as Error).message}`)
+      ground.troubles.fails(BEGINNING, `a periodic check could not begin: ${reasonOf(thrown)}`)
     } finally {
       checking.delete(slot)
     }
@@ -74,9 +78,11 @@ export function createPoller(ground: Ground, runs: Runs, departures: Departures,
         const owned = ground.store.list({ all: true }).filter((rule) => rule.enabled && ground.owns(rule))
         const there = await withDirectory(ground, owned)
         const due = there.filter((rule) => !isBackedOff(rule))
-        for (const [slot, rules] of bySlot(ground, due)) await poll(slot, rules)
+        if (due.length > 0 && (await ground.store.obstacle()) === undefined)
+          for (const [slot, rules] of bySlot(ground, due)) await poll(slot, rules)
+        ground.troubles.works(LOOKING)
       } catch (thrown) {
-        ground.problem(`periodic checks cannot be made: ${(thrown as Error).message}`)
+        ground.troubles.fails(LOOKING, `periodic checks cannot be made: ${reasonOf(thrown)}`)
       } finally {
         ticking = false
       }
@@ -85,12 +91,13 @@ export function createPoller(ground: Ground, runs: Runs, departures: Departures,
 }
 
 /** What is checked once an interval: a project's rules; those of a session that is open apart. */
-function bySlot({ host }: Ground, rules: readonly Rule[]): ReadonlyMap<string, readonly Rule[]> {
+function bySlot({ host, projects }: Ground, rules: readonly Rule[]): ReadonlyMap<string, readonly Rule[]> {
   const open = new Set((host.windows?.list() ?? []).flatMap(({ sessionId }) => sessionId ?? []))
   const slots = new Map<string, Rule[]>()
   for (const rule of rules) {
     const { sessionId } = rule.createdBy
-    const slot = slotOf(rule.cwd, sessionId !== undefined && open.has(sessionId) ? sessionId : undefined)
+    const isOpen = sessionId !== undefined && open.has(sessionId)
+    const slot = slotOf(projects.real(rule.cwd), isOpen ? sessionId : undefined)
     const members = slots.get(slot)
     if (members) members.push(rule)
     else slots.set(slot, [rule])
@@ -98,9 +105,9 @@ function bySlot({ host }: Ground, rules: readonly Rule[]): ReadonlyMap<string, r
   return slots
 }
 
-/** The name of a slot in `polls.json`. */
-export function slotOf(cwd: string, sessionId?: string): string {
-  return `${realOf(cwd)}${sessionId === undefined ? '' : `#${sessionId}`}`
+/** The name of a slot in `polls.json`. `real` is a real path. */
+export function slotOf(real: string, sessionId?: string): string {
+  return `${real}${sessionId === undefined ? '' : `#${sessionId}`}`
 }
 
 /**

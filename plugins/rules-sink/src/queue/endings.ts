@@ -1,7 +1,6 @@
 import { incompleteReason } from '../checks/conclusion.ts'
 import type { Departures } from '../checks/departures.ts'
 import type { Ground } from '../ground.ts'
-import { realOf } from '../project.ts'
 import type { Rule } from '../types.ts'
 import type { Item } from './item.ts'
 import { livenessOf } from './owners.ts'
@@ -17,7 +16,7 @@ export async function finishReported(
 ): Promise<void> {
   if (ids.length === 0) return
   const matched = ids.map((id) => rules.get(id) ?? { id, action: 'of a rule that is gone' })
-  const cwd = cwdOf(item, rules.get(ids[0] as string))
+  const cwd = cwdOf(ground, item, rules.get(ids[0] as string))
   // It may have ended between the report and this.
   await ground.store.fired(ids)
   const reason = incompleteReason(matched, 'the process that carried it out ended')
@@ -81,6 +80,6 @@ async function settleFree(
   })
 }
 
-function cwdOf(item: Item, rule: Rule | undefined): string {
-  return rule === undefined ? item.cwd : realOf(rule.cwd)
+function cwdOf({ projects }: Ground, item: Item, rule: Rule | undefined): string {
+  return rule === undefined ? item.cwd : projects.real(rule.cwd)
 }

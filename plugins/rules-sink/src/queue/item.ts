@@ -81,23 +81,24 @@ export function isQueueFile(content: unknown): content is QueueFile {
   return isRecord(content) && Array.isArray(content.items)
 }
 
-/** The file without entries that are damaged. */
-export function soundQueue(content: QueueFile): QueueFile {
+/** The file without what is damaged in it, and what that is. */
+export function soundQueue(content: QueueFile): {
+  readonly queue: QueueFile
+  readonly damaged: readonly unknown[]
+} {
   const lists = content as unknown as Readonly<Record<string, unknown>>
   const list = (name: string): readonly unknown[] => (Array.isArray(lists[name]) ? lists[name] : [])
+  const [items, leaving] = [list('items'), list('leaving')]
   return {
-    ...content,
-    version: 1,
-    items: list('items').filter(isItem),
-    leaving: list('leaving').filter(isLeaving),
-    recent: list('recent').filter(isRecent),
+    queue: {
+      ...content,
+      version: 1,
+      items: items.filter(isItem),
+      leaving: leaving.filter(isLeaving),
+      recent: list('recent').filter(isRecent),
+    },
+    damaged: [...items.filter((item) => !isItem(item)), ...leaving.filter((left) => !isLeaving(left))],
   }
-}
-
-/** How many entries of the file are damaged. */
-export function damagedIn(content: QueueFile): number {
-  const count = (queue: QueueFile): number => queue.items.length + (queue.leaving?.length ?? 0)
-  return count(content) - count(soundQueue(content))
 }
 
 function isItem(value: unknown): value is Item {
@@ -108,15 +109,17 @@ function isItem(value: unknown): value is Item {
     (kind === 'push' || kind === 'check') &&
     typeof cwd === 'string' &&
     isTrigger(trigger) &&
+    Object.keys(parts).length > 0 &&
     Object.values(parts).every(isPart)
   )
 }
 
 function isPart(value: unknown): value is Part {
   if (!isRecord(value)) return false
-  const { state, owner, attempts } = value
+  const { state, owner, attempts, notBefore } = value
   const known = state === 'waiting' || state === 'running' || state === 'reported'
-  return known && Number.isSafeInteger(attempts) && (owner === undefined || isOwner(owner))
+  const timed = notBefore === undefined || Number.isFinite(notBefore)
+  return known && timed && Number.isSafeInteger(attempts) && (owner === undefined || isOwner(owner))
 }
 
 /** Names for what goes to the inbox of one item, so that each of several lines finds its place there. */
@@ -150,8 +153,13 @@ function isTrigger(value: unknown): value is StoredTrigger {
   return (
     [traceId, source, server, method, key, summary].every((text) => typeof text === 'string') &&
     (replacement === 'drop' || replacement === 'latest_replaces') &&
-    Number.isFinite(receivedAt)
+    isTime(receivedAt)
   )
+}
+
+/** Milliseconds since the epoch, of a day that can be written. */
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isNaN(new Date(value).getTime())
 }
 
 function isRecent(value: unknown): value is Recent {

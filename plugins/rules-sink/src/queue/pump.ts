@@ -3,11 +3,12 @@ import type { Departures } from '../checks/departures.ts'
 import { type Group, groupsOf } from '../checks/groups.ts'
 import type { Runs } from '../checks/runs.ts'
 import { startRun } from '../checks/start.ts'
+import { isDirectory } from '../directory.ts'
 import type { Ground } from '../ground.ts'
-import { isDirectory } from '../project.ts'
 import type { Rule } from '../types.ts'
 import { finishReported, leaveOut, sendAway, sendAwayOverBudget } from './endings.ts'
 import type { Item, Owner, Part } from './item.ts'
+import { reasonOf } from '../troubles.ts'
 import { livenessOf } from './owners.ts'
 import { claim, isFree, isSuperseded } from './working.ts'
 
@@ -19,6 +20,7 @@ export interface Pump {
   close(): Promise<void>
 }
 
+const CHECKING = 'checking what waits'
 /** A process that ended during a check counts as an attempt: what ends processes is not tried for ever. */
 const MOST_BEGUN = 3
 /** What waited longer than this was held. */
@@ -37,8 +39,9 @@ export function createPump(ground: Ground, runs: Runs, departures: Departures): 
       await ground.backlog.retry()
       await departures.bring()
       await turn(ground, runs, departures, deferred, poke)
+      ground.troubles.works(CHECKING)
     } catch (thrown) {
-      ground.problem(`the queue of pushes cannot be used: ${(thrown as Error).message}`)
+      ground.troubles.fails(CHECKING, `pushes are not checked against rules: ${reasonOf(thrown)}`)
     }
   }
   const poke = (): void => {
@@ -73,8 +76,8 @@ async function turn(
   const items = queue.items.toSorted((a, b) => a.trigger.receivedAt - b.trigger.receivedAt)
   const isAlive = livenessOf(ground.host.windows)
   const rules = new Map(ground.store.list({ all: true }).map((rule) => [rule.id, rule]))
-  // Which of them are enabled, nobody knows: everything waits.
-  if (ground.store.problem() !== undefined) return
+  // Which of them are enabled nobody knows, or what a check finds could not be recorded: everything waits.
+  if (items.length === 0 || (await ground.store.obstacle()) !== undefined) return
   const owned = new Map<string, boolean>()
   /** A rule's owner checks it; what became of a rule that is gone, whoever the project is. */
   const isOwned = (item: Item, id: string): boolean => {
@@ -115,7 +118,10 @@ async function turn(
       await sendAwayOverBudget(ground, departures, item, live)
       continue
     }
-    for (const group of groupsOf(live.map((id) => rules.get(id) as Rule))) {
+    for (const group of groupsOf(
+      live.map((id) => rules.get(id) as Rule),
+      ground.projects,
+    )) {
       const ids = group.rules.map((rule) => rule.id)
       const refusal = refusalOf(item, group)
       if (refusal !== undefined) await sendAway(ground, departures, item, group.cwd, ids, refusal)

@@ -14,6 +14,13 @@ export function resolveRule(
   const [only] = begun
   if (only && begun.length === 1) return { rule: only }
   return begun.length > 1
-    ? { error: `${begun.length} rules begin with '${id}': ${begun.map((rule) => rule.id).join(', ')}.` }
+    ? { error: `${begun.length} rules begin with '${id}': ${namesOf(begun)}.` }
     : { error: `no dynamic trigger rule with id '${id}'` }
+}
+
+const MOST_NAMED = 5
+
+function namesOf(rules: readonly Rule[]): string {
+  const names = rules.slice(0, MOST_NAMED).map((rule) => rule.id)
+  return [...names, ...(rules.length > MOST_NAMED ? ['…'] : [])].join(', ')
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Files } from '@tapline/core'
+import { reasonOf } from '../troubles.ts'
 import type { Rule } from '../types.ts'
 import { isRulesFile, ruleOf, type RulesFile, withoutHost } from './entry.ts'
 
@@ -16,16 +17,27 @@ export interface RulesFileAccess {
   append(rule: Rule): Promise<void>
   /** Replaces entries; undefined removes one. Throws a sentence when the file cannot be used or written. */
   change(replace: (entry: unknown, rule: Rule | undefined) => unknown): Promise<void>
+  /** What keeps the file from being used or written, as a sentence. Tried anew once a write has failed. */
+  obstacle(): Promise<string | undefined>
+}
+
+/** Told of the file. */
+export interface RulesFileEvents {
+  /** It could not be used, was about to be replaced, and is there now. */
+  onSetAside?(path: string, keptAs: string): void
+  /** It was written, or could not be, as a sentence. */
+  onWrite?(failure: string | undefined): void
 }
 
 /** Access to a file of rules. */
 export function rulesFile(
   path: string,
   lock: string,
-  place: { readonly files: Files; onSetAside?(path: string, keptAs: string): void },
+  { files, ...events }: RulesFileEvents & { readonly files: Files },
 ): RulesFileAccess {
   let usable = false
-  const file = place.files.json<RulesFile>({
+  let unwritten: string | undefined
+  const file = files.json<RulesFile>({
     path,
     lock,
     empty: () => ({ version: 1, rules: [] }),
@@ -33,7 +45,7 @@ export function rulesFile(
       usable = isRulesFile(content)
       return usable
     },
-    onSetAside: (from, keptAs) => place.onSetAside?.(from, keptAs),
+    onSetAside: (from, keptAs) => events.onSetAside?.(from, keptAs),
   })
   let seen: { readonly signature: string; readonly read: RulesRead } | undefined
 
@@ -47,7 +59,7 @@ export function rulesFile(
     } catch (thrown) {
       return {
         rules: [],
-        problem: `${path} cannot be read (${(thrown as Error).message}), so no rule is used.`,
+        problem: `${path} cannot be read (${reasonOf(thrown)}), so no rule is used.`,
       }
     }
   }
@@ -57,12 +69,20 @@ export function rulesFile(
     return seen.read
   }
   const update = async (change: (content: RulesFile) => RulesFile): Promise<void> => {
+    let written = false
     try {
-      await file.update(change)
+      await file.update((content) => {
+        const next = change(content)
+        written = next !== content
+        return next
+      })
+      if (written) unwritten = undefined
     } catch (thrown) {
-      throw new Error(`${path} could not be changed: ${(thrown as Error).message}`, { cause: thrown })
+      unwritten = `${path} could not be changed: ${reasonOf(thrown)}`
+      throw new Error(unwritten, { cause: thrown })
     } finally {
       seen = undefined
+      events.onWrite?.(unwritten)
     }
   }
   return {
@@ -78,6 +98,13 @@ export function rulesFile(
           rules.length === content.rules.length && rules.every((rule, n) => rule === content.rules[n])
         return same ? content : { ...content, rules: rules.map(withoutHost) }
       })
+    },
+    obstacle: async () => {
+      const { problem } = read()
+      if (problem !== undefined || unwritten === undefined) return problem
+      // Written as it is, to see whether it can be.
+      await update((content) => ({ ...content })).catch(() => undefined)
+      return unwritten
     },
   }
 }

@@ -1,28 +1,28 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { Files } from '@tapline/core'
-import { realOf, sameProject as ownSameProject } from '../project.ts'
+import type { Files, Projects } from '@tapline/core'
 import { stamp } from '../stamps.ts'
 import type { NewRule, Rule, RuleChanges, RuleStore } from '../types.ts'
+import { withoutControls } from '../checks/wording.ts'
 import { checkRule } from '../wording/schedule.ts'
 import { changed } from './entry.ts'
 import { resolveRule } from './references.ts'
-import { rulesFile, type RulesFileAccess, type RulesRead } from './rules-file.ts'
+import { rulesFile, type RulesFileAccess, type RulesFileEvents, type RulesRead } from './rules-file.ts'
 
 /** Where the rules of a machine are. */
-export interface RulesPlace {
+export interface RulesPlace extends RulesFileEvents {
   readonly files: Files
   readonly loopsDir: string
-  /** Whether two directories are one project. The same after resolving links, or one in the other, when absent. */
-  readonly sameProject?: (a: string, b: string) => boolean
-  /** Told when a file that cannot be used was about to be replaced, with where it was put. */
-  onSetAside?(path: string, keptAs: string): void
+  /** Tells which rules are a project's. */
+  readonly projects: Projects
 }
 
 /** What checks change beside what people do. */
 export interface CheckedRules extends RuleStore {
   /** All rules and what keeps them from being used, in one look. The list is the same one as long as the file is. */
   snapshot(): RulesRead
+  /** What keeps what a check finds from being recorded, as a sentence: then none is worth its money. */
+  obstacle(): Promise<string | undefined>
   /**
    * A check says that these conditions hold: those that fire once are disabled. Answers the ids of which that was
    * true: of two checks that say so of one rule that fires once, the first. Throws when it cannot be written.
@@ -45,7 +45,7 @@ export function openRules(place: RulesPlace): RuleStore {
 export function openCheckedRules(place: RulesPlace): CheckedRules {
   const path = join(place.loopsDir, 'triggers.json')
   const file = rulesFile(path, join(place.loopsDir, 'triggers.lock'), place)
-  const sameProject = place.sameProject ?? ownSameProject
+  const { projects } = place
   const all = (): readonly Rule[] => file.read().rules
   const edit = async (id: string, changes: (rule: Rule) => Readonly<Record<string, unknown>>) => {
     await file.change((entry, rule) => (rule?.id === id ? changed(entry, changes(rule)) : entry))
@@ -54,12 +54,17 @@ export function openCheckedRules(place: RulesPlace): CheckedRules {
   return {
     path,
     snapshot: () => file.read(),
-    list: (scope) => ('all' in scope ? all() : all().filter((rule) => sameProject(rule.cwd, scope.cwd))),
+    obstacle: () => file.obstacle(),
+    list: (scope) => ('all' in scope ? all() : all().filter((rule) => projects.same(rule.cwd, scope.cwd))),
     get: (id) => all().find((rule) => rule.id === id),
     problem: () => file.read().problem,
-    resolve: (ref, cwd) => resolveRule(ref, all(), (rule) => sameProject(rule.cwd, cwd)),
+    resolve: (ref, cwd) => {
+      const { rules, problem } = file.read()
+      if (problem !== undefined) return { error: problem }
+      return resolveRule(ref, rules, (rule) => projects.same(rule.cwd, cwd))
+    },
     add: async (rule) => {
-      const made = ruleFrom(rule)
+      const made = ruleFrom(rule, projects)
       await file.append(made)
       return made
     },
@@ -127,20 +132,23 @@ function checking(
   }
 }
 
-function ruleFrom(rule: NewRule): Rule {
-  const refusal = checkRule(rule)
+function ruleFrom(rule: NewRule, projects: Projects): Rule {
+  // What nobody sees nobody has agreed to.
+  const condition = withoutControls(rule.condition).trim()
+  const action = withoutControls(rule.action).trim()
+  const refusal = checkRule({ condition, action })
   if (refusal !== undefined) throw new Error(refusal)
   const { model, thinking, timeoutMs } = rule
   checkChanges(rule)
   return {
     id: `dyn-${randomBytes(16).toString('hex')}`,
-    condition: rule.condition.trim(),
-    action: rule.action.trim(),
+    condition,
+    action,
     enabled: true,
     fireOnce: rule.fireOnce ?? true,
     promoteToChat: rule.promoteToChat ?? false,
     createdAt: stamp(Date.now()),
-    cwd: realOf(rule.cwd),
+    cwd: projects.real(rule.cwd),
     ...(model === undefined ? {} : { model }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

@@ -1,4 +1,4 @@
-import { declaresChannel, declaresPermission, EVENT_METHOD, frameChannel } from '@tapline/channels'
+import { declaresChannel, declaresPermission, EVENT_METHOD, frameChannel, optsIn } from '@tapline/channels'
 import { cleanLines, cleanText, cut, isTaplineError, messageOf } from '@tapline/core'
 import type { Drop, Notice, Plugin, RawNotification, ServerTool, Trigger } from '@tapline/core'
 import type { Server } from '../host/server.ts'
@@ -6,15 +6,14 @@ import type { Tapline } from '../host/tapline.ts'
 import { serverFor } from './call.ts'
 import { openTapline } from './command.ts'
 import type { CommandContext } from './command.ts'
+import { type Arguments, argumentsFor, readArguments } from './reply-arguments.ts'
 
 const USAGE = 'Usage: tapline channel test <server> [--for SECONDS] [--reply TOOL [json]]'
 const USUAL_SECONDS = 60
 const LOOK_EVERY_MS = 100
 const LONGEST_INSTRUCTIONS = 2_000
+const LONGEST_NAME = 64
 const INTERRUPTED = 130
-/** Arguments of answering tools that take the text, by the names that servers give them. */
-const TEXT_ARGUMENTS = ['text', 'message', 'content', 'body']
-const ANSWER = 'Received by "tapline channel test".'
 
 /** What one step found. */
 interface Step {
@@ -27,8 +26,6 @@ interface Step {
   /** For `--json`, beside the text. */
   readonly data?: Readonly<Record<string, unknown>>
 }
-
-type Arguments = Readonly<Record<string, unknown>>
 
 /** An event as it came, and what it was mapped to. */
 interface Heard {
@@ -128,14 +125,18 @@ function sayDeclared({ session, spec }: Server, tapline: Tapline, say: (step: St
   })
   const shown = cut(cleanLines(instructions ?? '').trim(), LONGEST_INSTRUCTIONS)
   say({ step: 'instructions', text: shown || 'none: nothing tells the model what its messages mean' })
-  const tools = tapline.catalogue.listingOf(spec.name)?.tools.map(({ name }) => name) ?? []
-  say({ step: 'tools', text: tools.join(', ') || 'none: it cannot be answered', data: { tools } })
+  const tools = tapline.catalogue.listingOf(spec.name)?.tools ?? []
+  say({
+    step: 'tools',
+    text: namesOf(tools) || 'none: it cannot be answered',
+    data: { tools: tools.map(({ name }) => name) },
+  })
   say({
     step: 'opt-in',
-    text: spec.channel
-      ? 'its entry says channel = true: pi asks once whether it may speak'
-      : 'its entry does not say channel = true: in pi, what it sends goes to the inbox',
-    data: { channel: spec.channel === true },
+    text: !optsIn(spec)
+      ? 'its entry does not say channel = true: in pi, what it sends goes to the inbox'
+      : `${spec.channel ? 'its entry says channel = true' : 'a policy of yours names the sink "channel"'}: pi asks once whether it may speak`,
+    data: { channel: optsIn(spec) },
   })
   return true
 }
@@ -170,7 +171,9 @@ function sayEvent({ params }: RawNotification, trigger: Trigger, say: (step: Ste
   const text = 'as the model reads it, where it may speak:'
   say({ step: 'event', ok: true, text, whole: frameChannel(trigger), data: { key, attributes } })
   const sent = Object.keys((params?.meta as object | null | undefined) ?? {})
-  const left = sent.filter((name) => !Object.hasOwn(attributes, name)).map((name) => cleanText(name, 64))
+  const left = sent
+    .filter((name) => !Object.hasOwn(attributes, name))
+    .map((name) => cleanText(name, LONGEST_NAME))
   if (left.length > 0) {
     const text = `left out of meta: ${left.slice(0, 20).join(', ')} (names are letters, digits and underscores, values texts; "source" is the configured name)`
     say({ step: 'meta', text, data: { leftOut: left } })
@@ -194,8 +197,8 @@ async function answer(
   const tools = tapline.catalogue.listingOf(spec.name)?.tools ?? []
   const tool = tools.find(({ name }) => name === toolName)
   if (!tool) {
-    const names = tools.map(({ name }) => name).join(', ') || 'none'
-    say({ step: 'reply', ok: false, text: `it has no tool "${toolName}"; it has: ${names}` })
+    const text = `it has no tool "${toolName}"; it has: ${namesOf(tools) || 'none'}`
+    say({ step: 'reply', ok: false, text })
     return false
   }
   const args = given ?? argumentsFor(tool, trigger)
@@ -210,27 +213,9 @@ async function answer(
   return result.isError !== true
 }
 
-/** The arguments that were typed, or what is wrong with them. */
-function readArguments(json: string): Arguments | string {
-  let given: unknown
-  try {
-    given = JSON.parse(json)
-  } catch (thrown) {
-    return `The arguments are not JSON: ${messageOf(thrown)}`
-  }
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
-  return isObject ? (given as Arguments) : 'The arguments must be a JSON object.'
-}
-
-/** What the event says under the names of the tool's arguments, and a text where one is taken. */
-function argumentsFor({ inputSchema }: ServerTool, { attributes = {} }: Trigger): Arguments {
-  const { properties } = (inputSchema ?? {}) as { readonly properties?: Readonly<Record<string, unknown>> }
-  return Object.fromEntries(
-    Object.keys(properties ?? {}).flatMap((name) => {
-      if (Object.hasOwn(attributes, name)) return [[name, attributes[name]]]
-      return TEXT_ARGUMENTS.includes(name) ? [[name, ANSWER]] : []
-    }),
-  )
+/** As the server names them, clean: they are printed in a terminal. */
+function namesOf(tools: readonly ServerTool[]): string {
+  return tools.map(({ name }) => cleanText(name, LONGEST_NAME)).join(', ')
 }
 
 function print({ step, ok, text, whole, data }: Step, json: boolean): void {

@@ -26,6 +26,8 @@ export interface CommandContext {
     readonly repeat?: boolean
     readonly promote?: boolean
   }
+  /** A token that is stored or removed, in place of a sign-in. */
+  readonly token?: boolean
   /** What --reply names: a tool. */
   readonly reply?: string
   /** What --approve or --no-approve say of project files. */

@@ -1,12 +1,12 @@
-import { cleanText, files, messageOf } from '@tapline/core'
+import { cleanText, createProjects, files, messageOf } from '@tapline/core'
 import {
   findEntry,
   type Inbox,
   type InboxEntry,
+  type InboxScope,
   openInbox,
   shortId,
   type Triage,
-  viewOf,
 } from '@tapline/inbox-sink'
 import { auditTrail } from '../state/audit.ts'
 import type { CommandContext } from './command.ts'
@@ -40,7 +40,7 @@ const COMMANDS: Readonly<Record<string, Does>> = { list, claim, dismiss, clear }
  */
 export async function inbox(context: CommandContext): Promise<number> {
   const [name = 'list', ...args] = context.args
-  const { loopsDir } = context.paths
+  const { loopsDir, home } = context.paths
   const does = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (!does) {
     console.error(`tapline inbox has no command "${name}".\n\n${USAGE}`)
@@ -48,7 +48,8 @@ export async function inbox(context: CommandContext): Promise<number> {
   }
   const audit = auditTrail(loopsDir, (message) => console.error(message))
   try {
-    const store = openInbox({ files, loopsDir, audit: (row) => audit.write(row) })
+    const projects = createProjects(home)
+    const store = openInbox({ files, loopsDir, projects, audit: (row) => audit.write(row) })
     const { text, json } = await does(store, context, args)
     console.log(context.json ? JSON.stringify(json) : text)
     return 0
@@ -62,7 +63,7 @@ export async function inbox(context: CommandContext): Promise<number> {
 }
 
 function list(store: Inbox, context: CommandContext): Said {
-  const { listed, elsewhere } = view(store, context)
+  const { listed, elsewhere } = store.view(scopeOf(context))
   const title = context.all
     ? 'Inbox of every project'
     : `Inbox of ${cleanText(context.paths.cwd, LONGEST_TEXT)}`
@@ -94,7 +95,7 @@ async function dismiss(
 }
 
 async function clear(store: Inbox, context: CommandContext): Promise<Said> {
-  const dismissed = await store.dismissAll(view(store, context).listed.map(({ id }) => id))
+  const dismissed = await store.dismissAll(store.view(scopeOf(context)).listed.map(({ id }) => id))
   return {
     text: [
       `Dismissed ${dismissed.length}${dismissed.length === 0 ? '.' : ':'}`,
@@ -104,8 +105,8 @@ async function clear(store: Inbox, context: CommandContext): Promise<Said> {
   }
 }
 
-function view(store: Inbox, { paths, all }: CommandContext): ReturnType<typeof viewOf> {
-  return viewOf(store.entries(), { cwd: paths.cwd, home: paths.home, all })
+function scopeOf({ paths, all }: CommandContext): InboxScope {
+  return { cwd: paths.cwd, all }
 }
 
 function meant(store: Inbox, ref: string): InboxEntry {

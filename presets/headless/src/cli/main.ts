@@ -8,6 +8,8 @@ import type { CommandContext } from './command.ts'
 import { doctor } from './doctor.ts'
 import { inbox } from './inbox.ts'
 import { list } from './list.ts'
+import { login } from './login.ts'
+import { logout } from './logout.ts'
 import { rules } from './rules.ts'
 import { watch } from './watch.ts'
 
@@ -18,6 +20,8 @@ const USAGE = `Usage: tapline <command> [options]
   watch [--for SECONDS]            print each push as it is mapped, delivering nothing
   channel test <server>            wait for one event of a channel server, each step printed;
                                    --for SECONDS, and --reply TOOL [json] to answer it
+  login|logout <server> --token    store the token that its entry names, read from standard
+                                   input, in the keychain; or remove it
   inbox [list] [--all]             what arrived and waits, in this project or in every one
   inbox claim|dismiss <id>         mark a finding; dismiss takes --reason TEXT
   inbox clear [--all]              dismiss what list prints
@@ -36,6 +40,8 @@ const COMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<num
   call,
   watch,
   channel,
+  login,
+  logout,
   inbox,
   rules,
   doctor,
@@ -57,6 +63,7 @@ export async function main(args: readonly string[]): Promise<number> {
         reply: { type: 'string' },
         undo: { type: 'boolean', default: false },
         all: { type: 'boolean', default: false },
+        token: { type: 'boolean', default: false },
         reason: { type: 'string' },
         condition: { type: 'string' },
         action: { type: 'string' },
@@ -96,6 +103,7 @@ export async function main(args: readonly string[]): Promise<number> {
       json: values.json,
       undo: values.undo,
       all: values.all,
+      token: values.token,
       rule: ruleIn(values),
       ...(values.reason === undefined ? {} : { reason: values.reason }),
       ...(forSeconds === undefined ? {} : { forSeconds }),

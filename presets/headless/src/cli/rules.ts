@@ -1,5 +1,5 @@
-import { cleanText, files, messageOf } from '@tapline/core'
-import { openRules, parseRule, type Rule, type RuleStore } from '@tapline/rules-sink'
+import { cleanLines, cleanText, createProjects, files, messageOf } from '@tapline/core'
+import { type NewRule, openRules, parseRule, type Rule, type RuleStore } from '@tapline/rules-sink'
 import type { CommandContext } from './command.ts'
 
 const USAGE = `Usage: tapline rules <command> [--json]
@@ -8,6 +8,7 @@ const USAGE = `Usage: tapline rules <command> [--json]
   add <condition> <action> or --condition TEXT --action TEXT, or one sentence:
                            "when <condition>, then <action>"
                            --repeat: not only once; --promote: show the result in the chat
+                           (a sentence with "every time …" or "tell me …" says so too)
   remove|enable|disable <id>
 
 The beginning of an id is enough in its own project.`
@@ -35,6 +36,9 @@ const COMMANDS: Readonly<Record<string, Does>> = {
     said('Disabled', await store.setEnabled(meant(store, ref, paths.cwd).id, false)),
 }
 
+/** After a command; one when nothing is said. */
+const MOST_WORDS: Readonly<Record<string, number>> = { list: 0, add: Number.POSITIVE_INFINITY }
+
 /**
  * `tapline rules list|add|remove|enable|disable`: the rules of this machine. Starts no server. Exit 1 when there is no
  * such rule, when one is refused, or when the rules cannot be read or written; 2 when the command is not understood.
@@ -46,9 +50,16 @@ export async function rules(context: CommandContext): Promise<number> {
     console.error(`tapline rules has no command "${name}".\n\n${USAGE}`)
     return 2
   }
+  const most = MOST_WORDS[name] ?? 1
+  if (args.length > most) {
+    console.error(`tapline rules ${name} takes ${most === 0 ? 'no words' : 'one id'}.\n\n${USAGE}`)
+    return 2
+  }
+  const { loopsDir, home } = context.paths
   const store = openRules({
     files,
-    loopsDir: context.paths.loopsDir,
+    loopsDir,
+    projects: createProjects(home),
     onSetAside: (path, keptAs) =>
       console.error(`${path} could not be used; what stood there is now ${keptAs}.`),
   })
@@ -80,28 +91,35 @@ function list(store: RuleStore, { paths, all }: CommandContext): Said {
   }
 }
 
-async function add(store: RuleStore, context: CommandContext, args: readonly string[]): Promise<Said> {
-  const { paths, rule: flags = {} } = context
+async function add(
+  store: RuleStore,
+  { paths, rule }: CommandContext,
+  args: readonly string[],
+): Promise<Said> {
+  const { repeat, promote, ...words } = rule ?? {}
   const made = await store.add({
-    ...wordsOf(flags, args),
+    ...wordsOf(words, args.map(cleanLines)),
+    ...(repeat === true ? { fireOnce: false } : {}),
+    ...(promote === true ? { promoteToChat: true } : {}),
     cwd: paths.cwd,
-    fireOnce: flags.repeat !== true,
-    promoteToChat: flags.promote === true,
   })
   return said('Added', made)
 }
 
+type Words = Pick<NewRule, 'condition' | 'action' | 'fireOnce' | 'promoteToChat'>
+
 /** What was said in whichever way. */
-function wordsOf(
-  { condition, action }: NonNullable<CommandContext['rule']>,
-  args: readonly string[],
-): { readonly condition: string; readonly action: string } {
+function wordsOf({ condition, action }: Partial<Words>, args: readonly string[]): Words {
   const [first, second, ...more] = args
-  if (condition !== undefined && action !== undefined && first === undefined) return { condition, action }
+  if (condition !== undefined && action !== undefined && first === undefined)
+    return { condition: cleanLines(condition), action: cleanLines(action) }
   if (condition === undefined && action === undefined && first !== undefined && more.length === 0) {
     if (second !== undefined) return { condition: first, action: second }
     const parsed = parseRule(first)
-    if ('condition' in parsed) return parsed
+    if (!('error' in parsed)) {
+      const { clear: _, ...words } = parsed
+      return words
+    }
   }
   throw new Error(`Say what must hold and what is then done, each in quotes.\n\n${USAGE}`)
 }

@@ -6,6 +6,7 @@ import { soundState } from './sound.ts'
 export interface ConfigurationOptions {
   readonly paths: HostPaths
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Whether pi trusts the project. Looked at anew whenever the configuration is read. */
   readonly projectTrusted: boolean
   readonly trust: TrustStore
   /** Servers that other extensions have registered by now. */

@@ -1,4 +1,13 @@
-import { cleanLines, type Diagnostic, files, type Host, type Trigger } from '@tapline/core'
+import {
+  cleanLines,
+  createProjects,
+  type Diagnostic,
+  eventProblem,
+  files,
+  type Host,
+  loadOAuth,
+  type Trigger,
+} from '@tapline/core'
 import { redact } from '@tapline/triggers'
 import { type Audit, auditTrail } from '../state/audit.ts'
 import { joinWindows, type Presence } from '../state/windows.ts'
@@ -10,7 +19,7 @@ export interface RunningHost {
   readonly host: Host
   /** Plugins may now reach servers and the pipeline. */
   attach(tapline: Tapline): void
-  /** Whether another process has this project open. */
+  /** Whether another window has the very same directory open, and with it the same servers. */
   hasCompany(): boolean
   /** Writes what is left and leaves. */
   close(): Promise<void>
@@ -20,6 +29,7 @@ export interface RunningHost {
 export function runHost(options: TaplineOptions, tell: (diagnostic: Diagnostic) => void): RunningHost {
   const { info, mode, env, paths, chat, credentials, agents, isModelProvider, sessionId } = options
   const delivers = options.pushes === 'deliver'
+  const projects = createProjects(paths.home)
   let tapline: Tapline | undefined
   const attached = Promise.withResolvers<Tapline | undefined>()
   let early: Trigger[] = []
@@ -35,8 +45,10 @@ export function runHost(options: TaplineOptions, tell: (diagnostic: Diagnostic) 
     ...info,
     mode,
     paths,
+    projects,
     env,
     files,
+    oauth: loadOAuth,
     delivers,
     ...(chat ? { chat } : {}),
     ...(credentials ? { credentials } : {}),
@@ -45,7 +57,7 @@ export function runHost(options: TaplineOptions, tell: (diagnostic: Diagnostic) 
     ...(presence ? { windows: presence } : {}),
     ...(trail ? { audit: (row) => trail.write(row) } : {}),
     ...(delivers
-      ? { admit: (trigger) => (tapline ? tapline.pipeline.admit(trigger) : void early.push(trigger)) }
+      ? { admit: (trigger) => (tapline ? tapline.pipeline.admit(trigger) : early.push(sound(trigger))) }
       : {}),
     claim: async (request) => await tapline?.kernel.hooks.dedup.promise(request),
     toInbox: async (trigger, note) => {
@@ -53,7 +65,7 @@ export function runHost(options: TaplineOptions, tell: (diagnostic: Diagnostic) 
       if (!kernel?.hasSink('inbox')) return false
       const context = { ...note, policy: 'inbox', signal: new AbortController().signal }
       const receipt = await kernel.hooks.deliver.for('inbox').promise(trigger, context)
-      return receipt !== undefined && receipt.dropped === undefined
+      return receipt !== undefined && receipt.dropped === undefined && receipt.refused === undefined
     },
     redact: (text) => redact(cleanLines(text)),
     server: (name) => {
@@ -66,6 +78,7 @@ export function runHost(options: TaplineOptions, tell: (diagnostic: Diagnostic) 
         capabilities: session.status.capabilities,
         instructions: session.status.instructions,
         notify: (method, params) => session.notify(method, params),
+        reconnect: () => session.reconnect(),
       }
     },
   }
@@ -80,11 +93,21 @@ export function runHost(options: TaplineOptions, tell: (diagnostic: Diagnostic) 
     hasCompany: () =>
       presence
         ?.list()
-        .some((other) => !presence.isSelf(other) && presence.sameProject(other.cwd, paths.cwd)) === true,
+        .some(
+          (other) =>
+            !presence.isSelf(other) && other.kind === 'interactive' && other.cwd === presence.self.cwd,
+        ) === true,
     close: async () => {
       attached.resolve(undefined)
       presence?.leave()
       await audit?.flush()
     },
   }
+}
+
+/** An event as it was handed in. Throws what is wrong with it. */
+function sound(trigger: Trigger): Trigger {
+  const problem = eventProblem(trigger)
+  if (problem !== undefined) throw new TypeError(problem)
+  return trigger
 }

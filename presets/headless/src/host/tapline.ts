@@ -6,6 +6,7 @@ import {
   type Kernel,
   type Pipeline,
   policyFor,
+  type Projects,
   type ServerSpec,
   type TaplineError,
   type TrustQuestion,
@@ -34,6 +35,8 @@ export interface Tapline {
   /** The tools of all servers. */
   readonly catalogue: Catalogue
   readonly settings: Settings
+  /** Tells which directories are one project. */
+  readonly projects: Projects
   /** Every configured server in order, the disabled ones too. */
   readonly servers: readonly Server[]
   readonly diagnostics: readonly Diagnostic[]
@@ -59,17 +62,23 @@ export async function createTapline(options: TaplineOptions): Promise<Tapline> {
   const { told, tell, warnOnce } = createTelling((diagnostic) => options.onDiagnostic(diagnostic))
   const running = runHost(options, tell)
   const services: Services = {}
-  const kernel = await createKernel({
-    plugins: [
-      ...builtInPlugins(services).filter((plugin) => !settings.disable.has(plugin.name)),
-      ...named.plugins,
-      ...(options.plugins ?? []),
-    ],
-    host: running.host,
-    options: withLoopsConfig(settings.options, options.paths.loopsDir, tell),
-    report: (error) => tell({ severity: 'warning', message: error.toString() }),
-    log: { info: () => undefined, warn: warnOnce },
-  })
+  let kernel: Kernel
+  try {
+    kernel = await createKernel({
+      plugins: [
+        ...builtInPlugins(services).filter((plugin) => !settings.disable.has(plugin.name)),
+        ...named.plugins,
+        ...(options.plugins ?? []),
+      ],
+      host: running.host,
+      options: withLoopsConfig(settings.options, options.paths.loopsDir, tell),
+      report: (error) => tell({ severity: 'warning', message: error.toString() }),
+      log: { info: () => undefined, warn: warnOnce },
+    })
+  } catch (thrown) {
+    await running.close()
+    throw thrown
+  }
   for (const diagnostic of [...settings.diagnostics, ...named.diagnostics]) tell(diagnostic)
   const tapline = new RunningTapline(options, kernel, settings, told, tell, questions, running, services)
   for (const diagnostic of strayPlugins(settings, kernel.plugins)) tell(diagnostic)
@@ -88,6 +97,7 @@ class RunningTapline implements Tapline {
   readonly pipeline: Pipeline
   readonly catalogue: Catalogue
   readonly settings: Settings
+  readonly projects: Projects
   readonly services: Services
   servers: readonly Server[] = []
   questions: readonly TrustQuestion[] = []
@@ -117,6 +127,7 @@ class RunningTapline implements Tapline {
   ) {
     this.#options = options
     this.#running = running
+    this.projects = running.host.projects
     this.services = services
     this.kernel = kernel
     this.settings = settings
@@ -128,7 +139,8 @@ class RunningTapline implements Tapline {
     this.pipeline = createPipeline({
       kernel,
       watchOnly: options.pushes === 'watch',
-      hasCompany: running.hasCompany,
+      // What an extension has registered in this session, no other need have.
+      hasCompany: (name) => this.server(name)?.spec.source.scope !== 'session' && running.hasCompany(),
       policyFor: (server, method) => policyFor(this.server(server)?.spec.push ?? {}, method, kernel.hasSink),
       onMissingSink: (policy, server) => {
         // Of any other policy the configuration has been told already.

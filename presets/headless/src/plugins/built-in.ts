@@ -7,6 +7,8 @@ import { cron } from '@tapline/cron'
 import { dedupWindow } from '@tapline/dedup-window'
 import { inboxSink } from '@tapline/inbox-sink'
 import { keychain } from '@tapline/keychain'
+import { oauth } from '@tapline/oauth'
+import { resources } from '@tapline/resources'
 import { rulesSink } from '@tapline/rules-sink'
 import { stdio } from '@tapline/stdio'
 import { streamableHttp } from '@tapline/streamable-http'
@@ -20,6 +22,7 @@ export function builtInPlugins(services: Services = {}): readonly Plugin[] {
     configPi(),
     configLoops(),
     keychain(),
+    oauth({ onReady: (signIns) => (services.signIns = signIns) }),
     stdio(),
     streamableHttp(),
     channels({ redact, onReady: (contract) => (services.channels = contract) }),
@@ -30,5 +33,6 @@ export function builtInPlugins(services: Services = {}): readonly Plugin[] {
     rulesSink({ onReady: (rules) => (services.rules = rules) }),
     cron({ onReady: (jobs) => (services.cron = jobs) }),
     tools(),
+    resources({ onReady: (ready) => (services.resources = ready) }),
   ]
 }

@@ -1,16 +1,20 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AuditRow, cleanLines, cut, files } from '@tapline/core'
+import { type AuditRow, cleanLines, cut, files, settledWithin } from '@tapline/core'
 import { redact } from '@tapline/triggers'
 
 /** Beyond this many bytes the older half goes. */
 const LARGEST = 2 * 1024 * 1024
 const LONGEST_SUMMARY = 4_096
+/** Rows that wait for the lock; further ones are left out. */
+const MOST_WAITING = 10_000
+/** A session that ends waits no longer for the lock. */
+const FLUSH_MS = 2_000
 
 /** The audit trail of this machine. */
 export interface Audit {
   write(row: AuditRow): void
-  /** Resolves when what was given so far is written. */
+  /** Resolves when what was given so far is written, after two seconds at the latest. */
   flush(): Promise<void>
 }
 
@@ -23,6 +27,10 @@ export function auditTrail(loopsDir: string, onFailure: (message: string) => voi
   let waiting: string[] = []
   let writing: Promise<void> | undefined
   let failed = false
+  const fail = (why: string): void => {
+    if (!failed) onFailure(`the audit trail ${path} cannot be written: ${why}`)
+    failed = true
+  }
 
   const drain = async (): Promise<void> => {
     while (waiting.length > 0) {
@@ -34,14 +42,15 @@ export function auditTrail(loopsDir: string, onFailure: (message: string) => voi
           files.append(path, lines.join('\n'))
         })
       } catch (thrown) {
-        if (!failed) onFailure(`the audit trail ${path} cannot be written: ${(thrown as Error).message}`)
-        failed = true
+        fail((thrown as Error).message)
       }
     }
     writing = undefined
   }
   return {
     write: (row) => {
+      if (waiting.length >= MOST_WAITING)
+        return fail(`${MOST_WAITING} rows wait for its lock; further rows are left out.`)
       try {
         waiting.push(JSON.stringify({ ts: new Date().toISOString(), ...redacted(row) }))
       } catch {
@@ -49,7 +58,7 @@ export function auditTrail(loopsDir: string, onFailure: (message: string) => voi
       }
       writing ??= Promise.resolve().then(drain)
     },
-    flush: () => writing ?? Promise.resolve(),
+    flush: () => settledWithin(FLUSH_MS, () => writing ?? Promise.resolve()),
   }
 }
 

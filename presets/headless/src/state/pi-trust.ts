@@ -1,8 +1,11 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-/** pi's saved decision about a project, the nearest one up the tree; false when there is none. */
-export function isTrustedByPi(agentDir: string, cwd: string): boolean {
+/**
+ * pi's saved decision about a project, the nearest one up the tree; false when there is none. `exactly` asks for one
+ * about this very directory.
+ */
+export function isTrustedByPi(agentDir: string, cwd: string, exactly = false): boolean {
   let decisions: unknown
   try {
     decisions = JSON.parse(readFileSync(join(agentDir, 'trust.json'), 'utf8').replace(/^\uFEFF/, ''))
@@ -15,7 +18,7 @@ export function isTrustedByPi(agentDir: string, cwd: string): boolean {
       ? (decisions as Record<string, unknown>)[directory]
       : undefined
     if (typeof decision === 'boolean') return decision
-    if (directory === dirname(directory)) return false
+    if (exactly || directory === dirname(directory)) return false
   }
 }
 

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { join, relative, isAbsolute } from 'node:path'
-import { type HostPaths, type WindowRecord, type Windows, writeAtomically } from '@tapline/core'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  createProjects,
+  type HostPaths,
+  type WindowRecord,
+  type Windows,
+  writeAtomically,
+} from '@tapline/core'
 
 /** How often a session says that it is there, in milliseconds. */
 const HEARTBEAT_MS = 30_000
@@ -24,12 +30,12 @@ export interface PresenceOptions {
 /** Says in `<loops dir>/presence` that this session is there, and reads there who else is. */
 export function joinWindows({ paths, kind, sessionId }: PresenceOptions): Presence {
   const directory = join(paths.loopsDir, 'presence')
-  const home = realOf(paths.home)
+  const projects = createProjects(paths.home)
   const record = (): WindowRecord => ({
     pid: process.pid,
     instance,
     ...(sessionId === undefined ? {} : { sessionId }),
-    cwd: realOf(paths.cwd),
+    cwd: projects.real(paths.cwd),
     kind,
     heartbeatAt: new Date().toISOString(),
   })
@@ -63,13 +69,9 @@ export function joinWindows({ paths, kind, sessionId }: PresenceOptions): Presen
     ownerOf: (cwd, session) => {
       const all = list().filter((window) => window.kind === 'interactive')
       const creator = session === undefined ? undefined : all.find((window) => window.sessionId === session)
-      return creator ?? all.find((window) => holds(realOf(cwd), window.cwd, home)) ?? leader()
+      return creator ?? all.find((window) => projects.holds(cwd, window.cwd)) ?? leader()
     },
     isSelf: (other) => other.pid === self.pid && other.instance === instance,
-    sameProject: (a, b) => {
-      const [first, second] = [realOf(a), realOf(b)]
-      return holds(first, second, home) || holds(second, first, home)
-    },
     leave: () => {
       clearInterval(timer)
       remove(path)
@@ -77,14 +79,7 @@ export function joinWindows({ paths, kind, sessionId }: PresenceOptions): Presen
   }
 }
 
-/** Whether `inner` is `outer` or below it; the root and the home directory hold nothing but themselves. */
-function holds(outer: string, inner: string, home: string): boolean {
-  if (outer === inner) return true
-  if (outer === '/' || outer === home) return false
-  const path = relative(outer, inner)
-  return path !== '' && !path.startsWith('..') && !isAbsolute(path)
-}
-
+/** The records of those that are there. What the dead have left is removed: nobody else would ever do it. */
 function recordsIn(directory: string): readonly WindowRecord[] {
   let names: readonly string[]
   try {
@@ -95,27 +90,37 @@ function recordsIn(directory: string): readonly WindowRecord[] {
   return names.flatMap((name) => {
     const path = join(directory, name)
     const record = readRecord(path)
-    if (record !== undefined && isAlive(record.pid)) return [record]
-    // Also what nobody can read: its owner, if it lives, writes it anew.
-    if (record !== undefined) remove(path)
+    if (record !== undefined && isFresh(Date.parse(record.heartbeatAt)) && isAlive(record.pid))
+      return [record]
+    // Whoever lives writes its own anew. What cannot be understood is given time: it may be of a newer version.
+    if (record !== undefined || !isFresh(writtenAt(path))) remove(path)
     return []
   })
 }
 
+/** Undefined where it is none, or does not say when it was written. */
 function readRecord(path: string): WindowRecord | undefined {
   try {
     const record = JSON.parse(readFileSync(path, 'utf8')) as WindowRecord
-    const age = Date.now() - Date.parse(record.heartbeatAt)
     const whole =
       Number.isSafeInteger(record.pid) &&
       record.pid > 0 &&
       typeof record.instance === 'string' &&
       typeof record.cwd === 'string' &&
-      (record.kind === 'interactive' || record.kind === 'host')
-    return whole && Math.abs(age) < STALE_MS ? record : undefined
+      (record.kind === 'interactive' || record.kind === 'host') &&
+      !Number.isNaN(Date.parse(record.heartbeatAt))
+    return whole ? record : undefined
   } catch {
     return undefined
   }
+}
+
+function isFresh(at: number): boolean {
+  return Math.abs(Date.now() - at) < STALE_MS
+}
+
+function writtenAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
 }
 
 /** A record that cannot be removed grows old by itself. */
@@ -133,13 +138,5 @@ function isAlive(pid: number): boolean {
     return true
   } catch (thrown) {
     return (thrown as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-function realOf(directory: string): string {
-  try {
-    return realpathSync(directory)
-  } catch {
-    return directory
   }
 }

@@ -1,4 +1,13 @@
-import { API_VERSION, type ConfigState, type Plugin } from '@tapline/core'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  API_VERSION,
+  type ConfigState,
+  type Host,
+  type Plugin,
+  type Receipt,
+  type Trigger,
+} from '@tapline/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import type { TaplineOptions } from '../../src/host/options.ts'
@@ -56,6 +65,133 @@ describe('a reload that fails', () => {
     }
     await expect(open(createPlace(), { registered, plugins: [plugin] })).rejects.toThrow('no list')
     expect(ended()).toBe(1)
+  })
+})
+
+describe('an event that a plugin hands in', () => {
+  const event: Trigger = {
+    kind: 'trigger',
+    traceId: 't',
+    source: 'doorbell',
+    server: 'doorbell',
+    method: 'rang',
+    key: 'rang:1',
+    replacement: 'drop',
+    summary: 'somebody rang',
+    receivedAt: 1,
+    policy: 'log',
+  }
+
+  it('is delivered, also when it comes while everything is set up; a wrong one is thrown back at once', async () => {
+    const thrown: unknown[] = []
+    const ring = (admit: Host['admit'], more: object = {}) => {
+      try {
+        admit?.({ ...event, ...more })
+      } catch (error) {
+        thrown.push(error)
+      }
+    }
+    let host: Host | undefined
+    const doorbell: Plugin = {
+      name: 'doorbell',
+      api: API_VERSION,
+      setup(place) {
+        host = place.host
+        ring(place.host.admit)
+        ring(place.host.admit, { key: undefined })
+      },
+    }
+    const tapline = await open(createPlace(), { pushes: 'deliver', plugins: [doorbell] })
+    ring(host?.admit, { key: 'rang:2', traceId: 't2' })
+    ring(host?.admit, { receivedAt: 'now' })
+    await tapline.pipeline.idle()
+    expect(tapline.pipeline.book('doorbell').counts).toMatchObject({ received: 2, delivered: 2 })
+    expect(thrown.map(String)).toEqual([
+      'TypeError: "key" of an event is not what it must be',
+      'TypeError: "receivedAt" of an event is not what it must be',
+    ])
+  })
+
+  it('is not in the inbox when the inbox refuses it', async () => {
+    let answer: Partial<Receipt> = {}
+    let host: Host | undefined
+    const inbox: Plugin = {
+      name: 'another-inbox',
+      api: API_VERSION,
+      setup(place) {
+        host = place.host
+        place.hooks.deliver.sink('inbox').tap({ stage: 'early' }, () => ({ sink: 'inbox', ...answer }))
+      },
+    }
+    await open(createPlace(), { pushes: 'deliver', plugins: [inbox] })
+    expect(await host?.toInbox?.(event, { reason: 'for fun' })).toBe(true)
+    answer = { refused: 'full' }
+    expect(await host?.toInbox?.(event, { reason: 'for fun' })).toBe(false)
+    answer = { dropped: 'known' }
+    expect(await host?.toInbox?.(event, { reason: 'for fun' })).toBe(false)
+  })
+})
+
+describe('the presence of a Tapline', () => {
+  const records = ({ paths }: Place) => {
+    const directory = join(paths.loopsDir, 'presence')
+    return existsSync(directory) ? readdirSync(directory) : []
+  }
+
+  it('ends with it, also with one that could not be set up', async () => {
+    const place = createPlace()
+    const tapline = await open(place, { pushes: 'deliver' })
+    expect(records(place)).toHaveLength(1)
+    await tapline.close()
+    expect(records(place)).toEqual([])
+    const plugins = new Proxy([], {
+      get: (target, key) => {
+        if (key === Symbol.iterator) throw new Error('no list of plugins')
+        return Reflect.get(target, key) as unknown
+      },
+    })
+    await expect(open(place, { pushes: 'deliver', plugins })).rejects.toThrow('no list of plugins')
+    expect(records(place)).toEqual([])
+  })
+
+  it('leaves what waits to another one that has the very same directory open, and to no other', async () => {
+    const place = createPlace()
+    mkdirSync(join(place.paths.cwd, 'inside'))
+    const later: Plugin = {
+      name: 'later',
+      api: API_VERSION,
+      setup({ hooks }) {
+        hooks.dedup.tap({ stage: 'early' }, () => ({ verdict: 'later', until: Date.now() + 60_000 }))
+        hooks.deliver.sink('kept').tap({}, () => ({ sink: 'kept' }))
+      },
+    }
+    const ended = async (): Promise<object> => {
+      const tapline = await open(place, { pushes: 'deliver', plugins: [later] })
+      const { pipeline } = tapline
+      pipeline.admit({
+        kind: 'trigger',
+        traceId: 't',
+        source: 'doorbell',
+        server: 'doorbell',
+        method: 'rang',
+        key: 'rang',
+        replacement: 'latest_replaces',
+        summary: 'somebody rang',
+        receivedAt: 1,
+        policy: 'kept',
+      })
+      await tapline.close()
+      const { delivered, dropped } = pipeline.book('doorbell').counts
+      return { delivered, dropped }
+    }
+    expect(await ended()).toEqual({ delivered: 1, dropped: 0 })
+    const inside = join(place.paths.cwd, 'inside')
+    const window = { pushes: 'deliver', mode: 'tui' } as const
+    const below = await open({ ...place, paths: { ...place.paths, cwd: inside } }, window)
+    expect(await ended()).toEqual({ delivered: 1, dropped: 0 })
+    await below.close()
+    await open(place, window)
+    expect(await ended()).toEqual({ delivered: 0, dropped: 1 })
   })
 })
 

@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { auditTrail } from '../../src/state/audit.ts'
 import { createPlace } from '../place.ts'
 
@@ -76,4 +76,36 @@ it('says once that it cannot be written, and never throws', async () => {
   const circular: Record<string, unknown> = {}
   circular.self = circular
   expect(() => audit.write({ ...row, details: circular })).not.toThrow()
+})
+
+it('does not keep a session from ending when its lock is not given back', { timeout: 15_000 }, async () => {
+  const { paths } = createPlace()
+  const lock = join(paths.loopsDir, 'triggers-audit.jsonl.lock')
+  mkdirSync(lock, { recursive: true })
+  const held = setInterval(() => utimesSync(lock, new Date(), new Date()), 500)
+  onTestFinished(() => clearInterval(held))
+  const audit = auditTrail(paths.loopsDir, () => undefined)
+  audit.write(row)
+  const began = performance.now()
+  await audit.flush()
+  expect(performance.now() - began).toBeLessThan(3_000)
+})
+
+it('leaves out what would be too much to keep in memory, and says so once', async () => {
+  const { paths } = createPlace()
+  const lock = join(paths.loopsDir, 'triggers-audit.jsonl.lock')
+  mkdirSync(lock, { recursive: true })
+  const failures: string[] = []
+  const audit = auditTrail(paths.loopsDir, (message) => failures.push(message))
+  for (let n = 0; n < 10_050; n++) {
+    audit.write({ ...row, details: { n } })
+    if (n === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  rmSync(lock, { recursive: true })
+  await audit.flush()
+  const rows = rowsOf(join(paths.loopsDir, 'triggers-audit.jsonl'))
+  // The first one was no longer waiting.
+  expect(rows).toHaveLength(10_001)
+  expect(rows.at(-1)).toMatchObject({ details: { n: 10_000 } })
+  expect(failures).toEqual([expect.stringContaining('rows are left out')])
 })

@@ -146,6 +146,22 @@ describe('a JSON file', () => {
     expect(readdirSync(root).filter((name) => name.startsWith('state.json'))).toEqual(['state.json'])
   })
 
+  it('is free again after a lock that the dead have left in the future, and counts as left when nobody refreshes it', async () => {
+    const { root } = createPlace()
+    const path = join(root, 'state.json')
+    const began = performance.now()
+    mkdirSync(`${path}.lock`)
+    const future = new Date(Date.now() + 86_400_000)
+    utimesSync(`${path}.lock`, future, future)
+    const others = Array.from({ length: 3 }, () =>
+      counter(path).update(({ count }) => ({ count: count + 1 })),
+    )
+    await Promise.all(others)
+    expect(counter(path).read()).toEqual({ count: 3 })
+    expect(performance.now() - began).toBeLessThan(20_000)
+    expect(readdirSync(root).filter((name) => name.startsWith('state.json'))).toEqual(['state.json'])
+  })
+
   it('does not take the lock of a process that lives', async () => {
     const { root } = createPlace()
     const path = join(root, 'state.json')

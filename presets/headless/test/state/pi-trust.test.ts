@@ -31,6 +31,17 @@ describe('what pi was told about a project', () => {
     )
   })
 
+  it('is that of the very directory where no other is asked for', () => {
+    const place = createPlace()
+    const { agentDir, cwd } = place.paths
+    const below = join(cwd, 'below')
+    mkdirSync(below)
+    place.write('agent/trust.json', { [cwd]: true })
+    expect([isTrustedByPi(agentDir, cwd, true), isTrustedByPi(agentDir, below, true)]).toEqual([true, false])
+    place.write('agent/trust.json', { [cwd]: false, [below]: true })
+    expect([isTrustedByPi(agentDir, cwd, true), isTrustedByPi(agentDir, below, true)]).toEqual([false, true])
+  })
+
   it('is the same by every path to the directory', () => {
     const place = createPlace()
     const link = join(place.root, 'link')

@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HostPaths } from '@tapline/core'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { joinWindows, type Presence } from '../../src/state/windows.ts'
 import { startChild } from '../child.ts'
 import { createPlace } from '../place.ts'
@@ -26,8 +26,8 @@ it('sees those that are there, and no longer those that left or were killed', as
     self
       .list()
       .map(({ pid }) => pid)
-      .toSorted(),
-  ).toEqual([process.pid, process.pid, child.pid].toSorted())
+      .toSorted((a, b) => a - b),
+  ).toEqual([process.pid, process.pid, child.pid].toSorted((a, b) => a - b))
   expect(self.list().find(({ pid }) => pid === child.pid)).toMatchObject({
     sessionId: 'session-of-child',
     cwd: paths.cwd,
@@ -69,19 +69,18 @@ it('names one owner of each project, the same for everyone', async () => {
   expect(host.ownerOf(paths.cwd)).toEqual(host.self)
 })
 
-it('takes links, subdirectories and worktrees for one project, but not the home directory', () => {
+it('is the owner also of a project that it has open through a link, but not of what lies around it', () => {
   const { root, paths } = createPlace()
+  const inner = join(paths.cwd, '..inner')
   const link = join(root, 'link')
-  symlinkSync(paths.cwd, link)
-  const presence = present(paths)
-  expect(presence.sameProject(link, paths.cwd)).toBe(true)
-  expect(presence.sameProject(join(paths.cwd, '.pi'), link)).toBe(true)
-  expect(presence.sameProject(paths.cwd, join(paths.cwd, '.pi'))).toBe(true)
-  expect(presence.sameProject(paths.cwd, `${paths.cwd}-other`)).toBe(false)
-  expect(presence.sameProject(paths.home, paths.cwd)).toBe(false)
-  expect(presence.sameProject('/', paths.cwd)).toBe(false)
-  expect(presence.sameProject(paths.home, paths.home)).toBe(true)
-  expect(presence.sameProject('/gone/a', '/gone/a/b')).toBe(true)
+  mkdirSync(inner)
+  symlinkSync(inner, link)
+  const leader = present({ ...paths, cwd: join(root, 'elsewhere') })
+  const window = present({ ...paths, cwd: link }, 'interactive', 'of-the-link')
+  expect(window.self.cwd).toBe(inner)
+  for (const cwd of [paths.cwd, inner, link]) expect(window.ownerOf(cwd).sessionId).toBe('of-the-link')
+  for (const cwd of [paths.home, '/', join(link, 'below'), `${inner}-other`])
+    expect(window.ownerOf(cwd).instance).toBe(leader.leader().instance)
 })
 
 it('is not misled by records that are old, from the future, of the dead, or nothing at all', () => {
@@ -112,12 +111,33 @@ it('is not misled by records that are old, from the future, of the dead, or noth
   writeFileSync(join(directory, 'torn.json'), '{"pid": 1')
   mkdirSync(join(directory, 'folder.json'))
   record('well', {})
-  expect(
+  // What has just been written may be the record of one that is starting.
+  const aged = new Date(Date.now() - 100_000)
+  for (const name of ['torn', 'undated']) utimesSync(join(directory, `${name}.json`), aged, aged)
+  const seen = () =>
     presence
       .list()
       .map(({ instance }) => instance)
+      .toSorted()
+  expect(seen()).toEqual([presence.self.instance, 'well'].toSorted())
+  // Nobody else would ever remove what killed windows leave.
+  expect(readdirSync(directory).toSorted()).toEqual(
+    ['folder', 'negative', 'odd', 'well', `${process.pid}-${presence.self.instance}`]
+      .map((name) => `${name}.json`)
       .toSorted(),
-  ).toEqual([presence.self.instance, 'well'].toSorted())
+  )
+  expect(seen()).toEqual([presence.self.instance, 'well'].toSorted())
+})
+
+it('is written anew when somebody took its record away', () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { paths } = createPlace()
+  const presence = present(paths)
+  const path = join(paths.loopsDir, 'presence', `${process.pid}-${presence.self.instance}.json`)
+  rmSync(path)
+  vi.advanceTimersByTime(30_000)
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ instance: presence.self.instance })
 })
 
 it('counts itself alone where it cannot say that it is there', () => {

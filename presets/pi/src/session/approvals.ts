@@ -33,5 +33,5 @@ export async function confirm(
   return ui.confirm(title, message, options)
 }
 
-/** Options of a dialog that is this person's alone: trust, consent, credentials. */
+/** Options of a dialog that is this person's alone: trust, consent, credentials, and what their own commands ask. */
 export const UNRELAYED: ApprovalOptions = { relay: false }

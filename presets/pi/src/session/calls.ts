@@ -4,14 +4,18 @@ import type { Server } from '@tapline/headless'
 import { saveOutput, toModelResult } from '@tapline/tools'
 
 type Execute = ToolDefinition['execute']
+type Call = [Parameters<Execute>[1], Parameters<Execute>[2], Parameters<Execute>[3]]
 type JsonContent = NonNullable<Awaited<ReturnType<Execute>>['structuredContent']>
 
-/** Calls a tool of a server: progress becomes updates, the answer a result as the model and scripts read it. */
+/**
+ * Calls a tool of a server: progress becomes updates, the answer a result as the model and scripts read it. The last
+ * argument says whether the model can read the resources that the result links to.
+ */
 export async function callServer(
   server: Server,
   spec: ToolSpec,
   home: string,
-  ...[params, signal, onUpdate]: [Parameters<Execute>[1], Parameters<Execute>[2], Parameters<Execute>[3]]
+  ...[params, signal, onUpdate, readsResources]: [...Call, (() => boolean)?]
 ): ReturnType<Execute> {
   const details = { server: spec.server.name, tool: spec.serverTool.name }
   try {
@@ -24,6 +28,7 @@ export async function callServer(
     })
     const shown = await toModelResult(result, spec, {
       saveFile: saveOutput(spec.server.results.overflow, { home }),
+      readableResources: readsResources?.() === true,
     })
     return {
       content: [...shown.content],

@@ -9,6 +9,9 @@ const PUSH_MESSAGE = 'tapline:push'
 /** pi says when a run has settled, but not when a compaction has: while a turn waits, it looks again by itself. */
 const LOOK_AGAIN_MS = 250
 
+/** More turns do not wait: a model that takes its time would never come to the end of them. */
+const MOST_WAITING = 200
+
 /** The chat of one pi session. */
 export interface SessionChat extends Chat {
   /** Starts the next turn that waited, when the agent is idle. */
@@ -66,6 +69,8 @@ export function createChat(
       refuseWhenClosed()
       const refused = message.asked === true ? undefined : refusal(budget())
       if (refused !== undefined) throw new Error(refused)
+      if (waiting.length >= MOST_WAITING && message.asked !== true)
+        throw new Error(`${MOST_WAITING} turns wait already`)
       waiting.push(message)
       flush()
     },

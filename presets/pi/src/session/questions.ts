@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
 import { cleanText, jsonFile, type TrustQuestion } from '@tapline/core'
 import { isBuiltInSilenced, setBuiltInSilenced, type TrustStore } from '@tapline/headless'
+import { UNRELAYED } from './approvals.ts'
 
 /** Asks about project files that nobody was asked about. Answers the paths of those that may now be used. */
 export async function askAboutProject(
@@ -13,7 +14,7 @@ export async function askAboutProject(
   const trusted: string[] = []
   for (const question of questions) {
     // The first one is what a person who was typing takes by mistake.
-    const answer = await ctx.ui.select(questionText(question), [LATER, YES, NO])
+    const answer = await ctx.ui.select(questionText(question), [LATER, YES, NO], UNRELAYED)
     if (answer !== YES && answer !== NO) continue
     await trust.save(question, answer === YES)
     if (answer === YES) trusted.push(question.path)
@@ -57,6 +58,7 @@ export async function offerSilence(ctx: ExtensionContext, agentDir: string): Pro
     ].join('\n'),
     // A typed-ahead Enter changes nothing.
     ['Leave pi’s settings as they are', SILENCE_IT],
+    UNRELAYED,
   )
   await asked.update((content) => ({ ...content, silence: true }))
   if (answer === SILENCE_IT) await setBuiltInSilenced(agentDir, true)

@@ -53,6 +53,14 @@ export function activateReachingTools(
   })
 }
 
+/** Those that may soon offer something. One that is down is not waited for: it would hold up every script. */
+export function unsettled(servers: readonly Server[]): readonly Server[] {
+  return servers.filter(({ session, listed }) => {
+    const { state } = session.status
+    return state === 'pending' || state === 'connecting' || (state === 'connected' && !listed)
+  })
+}
+
 /** The servers that must have settled before this call runs. */
 export function serversToWaitFor(
   pi: ExtensionAPI,
@@ -60,11 +68,7 @@ export function serversToWaitFor(
   name: string,
   input: Record<string, unknown>,
 ): readonly Server[] {
-  const waiting = servers.filter(({ session, listed }) => {
-    const { state } = session.status
-    // One that is down is not waited for: it would hold up every script.
-    return state === 'pending' || state === 'connecting' || (state === 'connected' && !listed)
-  })
+  const waiting = unsettled(servers)
   if (waiting.length === 0) return []
   const reach = pi
     .getAllTools()

@@ -1,13 +1,16 @@
-import { cleanText } from '@tapline/core'
+import { cleanText, cut } from '@tapline/core'
 import type { Rule } from '@tapline/rules-sink'
 
 const LONGEST_PART = 400
+const MOST_NAMED = 20
+/** More than a rule may have. */
+const LONGEST_TEXT = 10_000
 
 /** A rule as the model is told of it, on one line. */
 export function ruleLine(rule: Rule, withProject: boolean): string {
   const { id, condition, action, createdAt, cwd } = rule
   const project = withProject ? ` cwd: ${cleanText(cwd, LONGEST_PART)}` : ''
-  return `- ${id} [${flagsOf(rule)}] created_at=${createdAt} condition: ${part(condition)} action: ${part(action)}${project}`
+  return `- ${id} [${flagsOf(rule)}] created_at=${cleanText(createdAt, LONGEST_PART)} condition: ${part(condition)} action: ${part(action)}${project}`
 }
 
 /** A rule as a person is shown it; `number` is its place in the list of this project. */
@@ -36,6 +39,12 @@ export function ruleName({ id, condition }: Rule): string {
   return `${id} (${cleanText(condition, 80)})`
 }
 
+/** Many rules in a few words each, of which the first are named. */
+export function ruleNames(rules: readonly Rule[]): readonly string[] {
+  const more = rules.length - MOST_NAMED
+  return [...rules.slice(0, MOST_NAMED).map(ruleName), ...(more > 0 ? [`and ${more} more`] : [])]
+}
+
 /** `90s`, `15m`, `2h`: the largest unit that is exact. */
 export function durationText(ms: number): string {
   const units = [
@@ -53,6 +62,13 @@ function flagsOf({ enabled, fireOnce, promoteToChat }: Rule): string {
     fireOnce ? 'fire_once' : 'repeat',
     promoteToChat ? 'promote_to_chat' : 'audit_only',
   ].join(', ')
+}
+
+/** On one line. Who decides on it is told of what is not shown. */
+export function shownText(text: string, limit = LONGEST_PART): string {
+  const line = cleanText(text, LONGEST_TEXT)
+  const shown = cut(line, limit)
+  return shown === line ? line : `${shown} (${line.length} characters in all)`
 }
 
 function part(text: string): string {

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import type {
   ExtensionAPI,
@@ -18,14 +17,13 @@ import { COMMANDS, type CommandScope, type Completions } from './commands/index.
 import { createEvents } from './events.ts'
 import { fromPi } from './from-pi.ts'
 import { createFooter } from './footer.ts'
+import { INFO } from './info.ts'
 import { askAboutProject, offerSilence } from './questions.ts'
 import { activateReachingTools, serversToWaitFor } from './reach.ts'
 import { createNotices } from './notices.ts'
 import { createPanel } from './panel/index.ts'
 import { callRuleTool } from './rule-tools/index.ts'
 import { createToolbox } from './toolbox.ts'
-
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
 type ToolCall = Parameters<ToolDefinition['execute']>
 
@@ -74,6 +72,7 @@ class RunningSession implements PiSession {
   readonly #agents
   readonly #panel
   #tapline: Tapline | undefined
+  #restarting: Promise<void> | undefined
   #closed = false
 
   constructor(
@@ -105,7 +104,8 @@ class RunningSession implements PiSession {
       onApplied: (server, tools) => this.#events.server(server, tools),
     })
     this.#channels = createChannels(pi, ctx, this.#paths, this.#notices, this.#toolbox)
-    this.#agents = createAgents({ pi, ctx, shared: () => (this.#tapline ? this.#scope() : undefined) })
+    const shared = () => (this.#tapline ? this.#scope() : undefined)
+    this.#agents = createAgents({ pi, ctx, paths: this.#paths, notices: this.#notices, shared })
   }
 
   async open(): Promise<void> {
@@ -127,7 +127,7 @@ class RunningSession implements PiSession {
     let starting = true
     const consumes = mode === 'tui' || mode === 'rpc'
     const tapline = await createTapline({
-      info: { name: 'tapline', version },
+      info: INFO,
       mode,
       pushes: consumes ? 'deliver' : 'ignore',
       paths: this.#paths,
@@ -169,7 +169,7 @@ class RunningSession implements PiSession {
         if (!trusted.includes(diagnostic.path ?? '')) this.#notices.say(diagnostic)
       // Settings are the kernel's; servers come and go without it.
       if (trusted.some((path) => SETTINGS_FILES.some((name) => basename(path) === name)))
-        await this.#restart()
+        await (this.#restarting = this.#restart())
       else if (trusted.length > 0) await this.serversRegistered()
       await offerSilence(this.#ctx, this.#paths.agentDir)
     } catch (thrown) {
@@ -229,6 +229,7 @@ class RunningSession implements PiSession {
   async close(): Promise<void> {
     this.#closed = true
     this.#notices.close()
+    await this.#restarting?.catch(() => undefined)
     // What waited for its window is delivered now: the chat must still be there.
     await this.#tapline?.pipeline.close()
     this.#chat.close()
@@ -236,7 +237,7 @@ class RunningSession implements PiSession {
     this.#panel.close()
     this.#footer.close()
     await this.#toolbox.close()
-    await this.#tapline?.close()
+    await Promise.all([this.#tapline?.close(), this.#agents?.close()])
   }
 
   #scope(): CommandScope {

@@ -6,6 +6,7 @@ import { callServer } from './calls.ts'
 import type { Notices } from './notices.ts'
 import { exposuresOf } from './reach.ts'
 import { comesFromFactory, createRegistry, type Registry } from './registry.ts'
+import { createResourceTools, type ResourceTools } from './resource-tools.ts'
 import { type ToolMemory, toolMemory } from './tool-memory.ts'
 
 /** Direct tools that nobody knows yet are waited for this long, counted from the session's start. */
@@ -55,6 +56,7 @@ class SessionToolbox implements Toolbox {
   problems: readonly string[] = []
   readonly #options: ToolboxOptions
   readonly #registry: Registry
+  readonly #resources: ResourceTools
   #memory: ToolMemory | undefined
   #tapline: Tapline | undefined
   #specs = new Map<string, ToolSpec>()
@@ -66,6 +68,8 @@ class SessionToolbox implements Toolbox {
 
   constructor(options: ToolboxOptions) {
     this.#options = options
+    const { pi, notices, paths } = options
+    this.#resources = createResourceTools({ pi, notices, home: paths.home })
     this.#registry = createRegistry(
       options.pi,
       options.cachedNames,
@@ -80,6 +84,7 @@ class SessionToolbox implements Toolbox {
 
   use(tapline: Tapline): void {
     this.#tapline = tapline
+    this.#resources.use(tapline)
     this.#memory = toolMemory(this.#options.paths, tapline)
     for (const { spec } of tapline.servers) {
       const listing = spec.enabled ? this.#memory.listingOf(spec) : undefined
@@ -129,6 +134,7 @@ class SessionToolbox implements Toolbox {
       shown,
       (server) => tapline.server(server)?.session.status.instructions ?? this.#memory?.instructionsOf(server),
     )
+    this.#resources.apply(this.#directKnown)
     this.#applied = true
     this.#settle(tapline)
   }
@@ -142,15 +148,16 @@ class SessionToolbox implements Toolbox {
     const spec = this.#specs.get(name)
     const server = spec ? this.#tapline?.server(spec.server.name) : undefined
     if (!spec || !server?.spec.enabled) throw new Error(`MCP tool "${name}" is no longer available.`)
-    return callServer(server, spec, this.#options.paths.home, params, signal, onUpdate)
+    const reads = (): boolean => this.#resources.reads(server)
+    return callServer(server, spec, this.#options.paths.home, params, signal, onUpdate, reads)
   }
 
   taken(name: string): boolean {
-    return this.#registry.taken(name)
+    return this.#registry.taken(name) || this.#resources.has(name)
   }
 
   isOwn(name: string): boolean {
-    return this.#registry.isOwn(name)
+    return this.#registry.isOwn(name) || this.#resources.has(name)
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,20 @@
 import { existsSync } from 'node:fs'
 import type { AgentSession, ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
-import { type AgentOutcome, type Agents, type AgentTask, cleanText, messageOf } from '@tapline/core'
+import {
+  type AgentOutcome,
+  type Agents,
+  type AgentTask,
+  cleanText,
+  createProjects,
+  type HostPaths,
+  messageOf,
+} from '@tapline/core'
+import { approvalOnCommandLine } from '../approval.ts'
+import { fromPi } from '../from-pi.ts'
+import { INFO } from '../info.ts'
+import type { Notices } from '../notices.ts'
 import { currentModel } from './current.ts'
+import { createLending, type Lending } from './lending.ts'
 import { runningCopy } from './running-copy.ts'
 import { startSubSession } from './sub-session.ts'
 import type { SharedTools } from './tools.ts'
@@ -17,30 +30,78 @@ const LONGEST_ERROR = 500
 export interface AgentsOptions {
   readonly pi: ExtensionAPI
   readonly ctx: ExtensionContext
+  readonly paths: HostPaths
+  readonly notices: Notices
   /** Undefined while Tapline is being set up: a sub-agent then has no tools of servers. */
   shared(): SharedTools | undefined
 }
 
+/** Sub-agents, and the servers that were connected for them alone. */
+export interface SessionAgents extends Agents {
+  /** Ends those servers within a bounded time. */
+  close(): Promise<void>
+}
+
 /** Sub-agents of one pi session, in pi's own process and through its own SDK; undefined where pi cannot be found. */
-export function createAgents({ pi, ctx, shared }: AgentsOptions): Agents | undefined {
+export function createAgents(options: AgentsOptions): SessionAgents | undefined {
+  const { pi, ctx } = options
   const copy = runningCopy(ctx)
   if (!copy) return undefined
+  const lending = lendingFor(options)
+  const start = async (task: AgentTask): Promise<SubAgent> => {
+    const sdk = await copy.load()
+    const loan = options.shared() && (await lending.borrow(task.cwd, task.signal))
+    try {
+      const reach = { shared: options.shared(), loan }
+      const session = await startSubSession(sdk, { pi, ctx, reach }, task)
+      const end = (): void => {
+        session.dispose()
+        loan?.giveBack()
+      }
+      return { session, end }
+    } catch (thrown) {
+      loan?.giveBack()
+      throw thrown
+    }
+  }
   return {
     current: () => currentModel(pi, ctx),
-    run: (task) =>
-      new Run(task).result(async () =>
-        startSubSession(await copy.load(), { pi, ctx, shared: shared() }, task),
-      ),
+    run: (task) => new Run(task).result(() => start(task)),
+    close: () => lending.close(),
   }
 }
 
+/** With --no-approve no project's files are used, this one's or another's. */
+function lendingFor({ pi, ctx, paths, notices, shared }: AgentsOptions): Lending {
+  const { credentials, isModelProvider } = fromPi(pi, ctx, paths)
+  return createLending({
+    info: INFO,
+    mode: ctx.mode,
+    env: process.env,
+    paths,
+    ...(credentials ? { credentials } : {}),
+    ...(isModelProvider ? { isModelProvider } : {}),
+    session: () => shared()?.tapline.kernel,
+    projects: createProjects(paths.home),
+    notices,
+    refused: approvalOnCommandLine(process.argv) === false,
+  })
+}
+
 type Stop = Pick<AgentOutcome, 'error'> & { readonly status: Exclude<AgentOutcome['status'], 'completed'> }
+
+/** A session that works on a task. */
+interface SubAgent {
+  readonly session: AgentSession
+  /** Ends it and gives back what it had. */
+  end(): void
+}
 
 /** One task on its way. */
 class Run {
   readonly #task: AgentTask
   readonly #stopping = Promise.withResolvers<undefined>()
-  #session: AgentSession | undefined
+  #agent: SubAgent | undefined
   #stopped: Stop | undefined
   #costUsd = 0
   #last: { readonly stopReason: string; readonly errorMessage?: string } | undefined
@@ -49,7 +110,7 @@ class Run {
     this.#task = task
   }
 
-  async result(start: () => Promise<AgentSession>): Promise<AgentOutcome> {
+  async result(start: () => Promise<SubAgent>): Promise<AgentOutcome> {
     const { signal, timeoutMs, transcriptDir } = this.#task
     const timer = setTimeout(
       () => this.#stop('timeout', `it did not end within ${Math.round(timeoutMs / 1_000)} s`),
@@ -67,18 +128,19 @@ class Run {
       signal.removeEventListener('abort', abort)
     }
     const outcome = this.#outcome()
-    this.#session?.dispose()
+    this.#agent?.end()
     pruneTranscripts(transcriptDir)
     return outcome
   }
 
-  async #work(starting: Promise<AgentSession>): Promise<void> {
-    const session = await Promise.race([starting, this.#stopping.promise])
-    if (!session) {
-      void starting.then((late) => late.dispose()).catch(() => undefined)
+  async #work(starting: Promise<SubAgent>): Promise<void> {
+    const agent = await Promise.race([starting, this.#stopping.promise])
+    if (!agent) {
+      void starting.then((late) => late.end()).catch(() => undefined)
       return
     }
-    this.#session = session
+    this.#agent = agent
+    const { session } = agent
     session.subscribe((event) => {
       // Told to stop before it had begun, which pi does not remember.
       if (event.type === 'agent_start' && this.#stopped) this.#abort()
@@ -115,11 +177,11 @@ class Run {
   }
 
   #abort(): void {
-    void this.#session?.abort().catch(() => undefined)
+    void this.#agent?.session.abort().catch(() => undefined)
   }
 
   #outcome(): AgentOutcome {
-    const session = this.#session
+    const session = this.#agent?.session
     if (!this.#stopped && this.#last?.stopReason !== 'stop') this.#stop('failed', whyItEnded(this.#last))
     const transcript = session?.sessionFile
     return {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type HostPaths, jsonFile, type ServerSpec } from '@tapline/core'
+import { createProjects, type HostPaths, jsonFile, type ServerSpec } from '@tapline/core'
 
 /** What a person said of a server. */
 export interface Consent {
@@ -36,7 +35,7 @@ interface Content {
 
 /** The store in `<agent dir>/tapline/channels.json`. */
 export function channelConsents(
-  { agentDir, cwd }: Pick<HostPaths, 'agentDir' | 'cwd'>,
+  { agentDir, cwd, home }: Pick<HostPaths, 'agentDir' | 'cwd' | 'home'>,
   onSetAside?: (path: string, keptAs: string) => void,
 ): Consents {
   const file = jsonFile<Content>({
@@ -46,11 +45,17 @@ export function channelConsents(
       isRecord(content) && isRecord(content.servers) && isRecord(content.projects),
     ...(onSetAside ? { onSetAside } : {}),
   })
+  const { real } = createProjects(home)
+  /** The directory that a server's entry belongs to; undefined for the person's own. Its file is in the project's `.pi`. */
+  const projectOf = ({ source }: ServerSpec): string | undefined =>
+    source.scope === 'project'
+      ? real(source.path === undefined ? cwd : dirname(dirname(source.path)))
+      : undefined
   return {
     path: file.path,
     of: (server) => {
       const { servers, projects } = readOr(file.read, { version: 1, servers: {}, projects: {} })
-      const project = projectOf(server, cwd)
+      const project = projectOf(server)
       const entry = own(project === undefined ? servers : own(projects, project), server.name)
       if (!isRecord(entry) || entry.sha256 !== hashOf(server) || typeof entry.speak !== 'boolean')
         return undefined
@@ -61,7 +66,7 @@ export function channelConsents(
     },
     save: async (server, consent) => {
       const entry: Entry = { ...consent, sha256: hashOf(server), at: new Date().toISOString() }
-      const project = projectOf(server, cwd)
+      const project = projectOf(server)
       await file.update((content) =>
         project === undefined
           ? { ...content, servers: { ...content.servers, [server.name]: entry } }
@@ -74,18 +79,6 @@ export function channelConsents(
             },
       )
     },
-  }
-}
-
-/** The directory that a server's entry belongs to; undefined for the person's own. */
-function projectOf({ source }: ServerSpec, cwd: string): string | undefined {
-  if (source.scope !== 'project') return undefined
-  // Its file is in the project's `.pi`.
-  const directory = source.path === undefined ? cwd : dirname(dirname(source.path))
-  try {
-    return realpathSync(directory)
-  } catch {
-    return directory
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
-import { declaresChannel, declaresPermission } from '@tapline/channels'
+import { declaresChannel, declaresPermission, optsIn } from '@tapline/channels'
 import { type HostPaths, messageOf } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
 import type { Notices } from '../notices.ts'
@@ -56,7 +56,7 @@ export function createChannels(
 
   const sectionNow = (): string | undefined => {
     const speaking = (tapline?.servers ?? []).flatMap(({ spec }): readonly PromptedChannel[] => {
-      const mayReach = spec.enabled && spec.channel === true && heard.has(spec.name)
+      const mayReach = spec.enabled && optsIn(spec) && heard.has(spec.name)
       if (!mayReach || !consents.of(spec)?.speak) return []
       return [{ name: spec.name, instructions: heard.get(spec.name), tools: toolbox.toolsOf(spec.name) }]
     })
@@ -86,13 +86,13 @@ export function createChannels(
 
   const changed = (server: Server): void => {
     const { spec, session } = server
-    if (closed || !hears || !tapline?.services.channels || !spec.enabled || spec.channel !== true) return
+    if (closed || !hears || !tapline?.services.channels || !spec.enabled || !optsIn(spec)) return
     const { state, capabilities, instructions } = session.status
     if (state !== 'connected') return
     if (!declaresChannel(capabilities)) {
       heard.delete(spec.name)
       return warn(
-        `server "${spec.name}" has channel = true, but does not declare itself a channel ("experimental": { "claude/channel": {} } in its capabilities); nothing that it sends is taken for a message.`,
+        `server "${spec.name}" has ${spec.channel ? 'channel = true' : 'the policy "channel"'}, but does not declare itself a channel ("experimental": { "claude/channel": {} } in its capabilities); nothing that it sends is taken for a message.`,
       )
     }
     heard.set(spec.name, instructions)

@@ -10,6 +10,7 @@ const SPEAK_AND_APPROVE = 'Let it speak, and approve tool calls for me'
 const NO = 'No: to the inbox with what it sends'
 
 const LONGEST_LINE = 300
+const LONGEST_NAME = 64
 const SHOWN_TOOLS = 20
 
 /** Asks whether a server may be a channel, and says what it could do then. Undefined: not now. */
@@ -34,7 +35,7 @@ function factsOf(
   tools: readonly string[],
   offersPermission: boolean,
 ): readonly string[] {
-  const shown = tools.slice(0, SHOWN_TOOLS)
+  const shown = tools.slice(0, SHOWN_TOOLS).map((name) => cleanText(name, LONGEST_NAME))
   const more = tools.length - shown.length
   return [
     `Let the MCP server "${spec.name}" speak in this conversation?`,

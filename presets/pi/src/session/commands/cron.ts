@@ -1,4 +1,5 @@
-import { messageOf } from '@tapline/core'
+import { cleanLines, cleanText, messageOf } from '@tapline/core'
+import type { Tapline } from '@tapline/headless'
 import { type Cron, type CronJob, localTime, SCHEDULE_FORMS, takeSchedule } from '@tapline/cron'
 import {
   type Action,
@@ -15,6 +16,11 @@ const USAGE = `Usage:
   /cron remove|enable|disable|run <number|id|name>
 A schedule is one of: ${SCHEDULE_FORMS}.
 Without --to the text starts one turn each time ("run"), which costs tokens; "summary" only shows it.`
+
+/** The sink of messages that channels send. */
+const CHANNEL = 'channel'
+const LONGEST_LABEL = 60
+const LONGEST_DESCRIPTION = 100
 
 type Does = (cron: Cron, rest: string, scope: CommandScope) => Promise<string> | string
 
@@ -49,9 +55,10 @@ function answer(does: Does): Action {
       return ctx.ui.notify(message, 'warning')
     }
     try {
-      ctx.ui.notify(await does(cron, rest, scope), 'info')
+      // The file of the jobs may be written by hand: what stands there need not be clean.
+      ctx.ui.notify(cleanLines(await does(cron, rest, scope)), 'info')
     } catch (thrown) {
-      ctx.ui.notify(messageOf(thrown), 'warning')
+      ctx.ui.notify(cleanLines(messageOf(thrown)), 'warning')
     }
   }
 }
@@ -61,12 +68,7 @@ async function add(cron: Cron, rest: string, { tapline }: CommandScope): Promise
   const before = takeOptions(rest)
   const { schedule, rest: behind } = takeSchedule(before.text)
   const { to = before.to ?? 'run', name = before.name, text: typed } = takeOptions(behind)
-  if (to !== 'log' && !tapline.kernel.hasSink(to)) {
-    const known = ['run', 'summary', 'inbox', 'rules'].filter((sink) => tapline.kernel.hasSink(sink))
-    throw new Error(
-      `No plugin provides the sink "${to}". There are ${[...known, 'log'].join(', ')}, and those of further plugins.`,
-    )
-  }
+  refuseSink(to, tapline)
   const text = /^(["'])((?:(?!\1).)*)\1$/s.exec(typed)?.[2] ?? typed
   const job = await cron.add({ schedule, text, deliver: to, ...(name === undefined ? {} : { name }) })
   return [
@@ -78,6 +80,16 @@ async function add(cron: Cron, rest: string, { tapline }: CommandScope): Promise
       ? ['  Options in the text are text: they stand before it.']
       : []),
   ].join('\n')
+}
+
+function refuseSink(to: string, { kernel }: Tapline): void {
+  const isChannel = to === CHANNEL
+  if (to === 'log' || (kernel.hasSink(to) && !isChannel)) return
+  const known = ['run', 'summary', 'inbox', 'rules'].filter((sink) => kernel.hasSink(sink))
+  const why = isChannel
+    ? `The sink "${to}" takes messages of channels alone`
+    : `No plugin provides the sink "${to}"`
+  throw new Error(`${why}. There are ${[...known, 'log'].join(', ')}, and those of further plugins.`)
 }
 
 const CONSEQUENCES: Readonly<Record<string, string>> = {
@@ -189,8 +201,8 @@ function completeJobs(cron: Cron | undefined, action: string, ref: string): Comp
     if (jobs.length === 0) return null
     return jobs.map((job) => ({
       value: `${action} ${job.id}`,
-      label: job.name ?? job.id,
-      description: job.text,
+      label: cleanText(job.name ?? job.id, LONGEST_LABEL),
+      description: cleanText(job.text, LONGEST_DESCRIPTION),
     }))
   } catch {
     return null

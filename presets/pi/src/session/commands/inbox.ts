@@ -1,19 +1,13 @@
 import type { ExtensionAPI, ExtensionCommandContext } from '@earendil-works/pi-coding-agent'
 import { messageOf } from '@tapline/core'
-import {
-  findEntry,
-  historyOf,
-  type InboxEntry,
-  type InboxScope,
-  type InboxService,
-  viewOf,
-} from '@tapline/inbox-sink'
+import { findEntry, type InboxEntry, type InboxScope, type InboxService } from '@tapline/inbox-sink'
 import { openPanel } from '../inbox/panel.ts'
 import { historyText, idOf, listText, MOST_LISTED, placeOf, statusOf, textOf } from '../inbox/text.ts'
 import { type Action, type CommandScope, completeActions, runAction, type SlashCommand } from './command.ts'
 
 const USAGE = `Usage:
-  /inbox [list] [--all]          what is new in this project, or in every one; numbered
+  /inbox                         what is new in this project: in a terminal to choose from
+  /inbox list [--all]            the same printed and numbered, or that of every project
   /inbox all [--all]             the history, with what was claimed and dismissed
   /inbox claim <n|id>            marks a finding as yours and starts a turn with it
   /inbox dismiss <n|id> [reason]
@@ -40,7 +34,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   list: answer(list),
   all: answer(({ inbox }, rest, scope) => {
     const view = scopeOf(scope, rest)
-    return historyText(historyOf(inbox.entries(), view), view)
+    return historyText(inbox.history(view), view)
   }),
   claim: answer((service, rest, scope, ctx) => {
     const [ref = ''] = rest.split(/\s+/)
@@ -85,13 +79,13 @@ async function panel(
   { paths }: CommandScope,
   ctx: ExtensionCommandContext,
 ): Promise<string | undefined> {
-  const chosen = await openPanel(ctx, service.inbox, paths)
+  const chosen = await openPanel(ctx, service.inbox, paths.cwd)
   return chosen && claim(service, chosen, ctx)
 }
 
 function list({ inbox }: InboxService, rest: string, scope: CommandScope): string {
   const wanted = scopeOf(scope, rest)
-  const view = viewOf(inbox.entries(), wanted)
+  const view = inbox.view(wanted)
   const ids = view.listed.slice(0, MOST_LISTED).map(({ id }) => id)
   printedIn.set(scope.pi, { ids, all: wanted.all })
   return listText(view, wanted)
@@ -133,13 +127,15 @@ async function clear(service: InboxService, rest: string, scope: CommandScope): 
     if (printedIn.get(scope.pi)?.ids.length === 0) return text
     return `${text}\nNothing is dismissed yet: this is what /inbox clear${wanted.all ? ' --all' : ''} dismisses when you say it again.`
   }
-  const current = viewOf(inbox.entries(), wanted).listed
+  const current = inbox.view(wanted).listed
   const listed = new Set(printed.ids)
   const dismissed = await inbox.dismissAll(current.map(({ id }) => id).filter((id) => listed.has(id)))
-  const left = viewOf(inbox.entries(), wanted).listed.length
+  const left = inbox.view(wanted).listed.length
   return [
     `Dismissed ${dismissed.length} ${dismissed.length === 1 ? 'finding' : 'findings'}.`,
-    ...(left === 0 ? [] : [`${left} came since or ${left === 1 ? 'was' : 'were'} not on the list: /inbox`]),
+    ...(left === 0
+      ? []
+      : [`${left} came since or ${left === 1 ? 'was' : 'were'} not on the list: /inbox list`]),
   ].join(' ')
 }
 
@@ -149,11 +145,11 @@ function meant({ inbox }: InboxService, ref: string, { pi }: CommandScope): Inbo
   const number = /^#?(\d{1,5})$/.exec(ref)?.[1]
   if (number !== undefined) {
     const ids = printedIn.get(pi)?.ids
-    if (!ids) throw new Error('Numbers are places in the list that /inbox prints: print it first.')
+    if (!ids) throw new Error('Numbers are places in the list that /inbox list prints: print it first.')
     const id = ids[Number(number) - 1]
     const entry = entries.find((candidate) => candidate.id === id)
     if (!entry)
-      throw new Error(`The list that was printed last has no number ${number}. /inbox prints it again.`)
+      throw new Error(`The list that was printed last has no number ${number}. /inbox list prints it again.`)
     return entry
   }
   const found = findEntry(entries, ref)
@@ -170,5 +166,5 @@ function scopeOf({ paths }: CommandScope, rest: string): InboxScope {
   const words = rest.split(/\s+/).filter(Boolean)
   const strange = words.find((word) => word !== '--all')
   if (strange !== undefined) throw new Error(`There is no option "${strange}".\n${USAGE}`)
-  return { cwd: paths.cwd, home: paths.home, all: words.length > 0 }
+  return { cwd: paths.cwd, all: words.length > 0 }
 }

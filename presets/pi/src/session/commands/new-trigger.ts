@@ -1,8 +1,9 @@
 import type { ExtensionCommandContext } from '@earendil-works/pi-coding-agent'
-import { cleanText, messageOf } from '@tapline/core'
-import { checkRule, parseRule, type Rules } from '@tapline/rules-sink'
+import { cleanLines, messageOf } from '@tapline/core'
+import { checkRule, parseRule, type Rules, type SaidRule } from '@tapline/rules-sink'
 import { currentModel } from '../agents/current.ts'
-import { ruleLines } from '../rules-text.ts'
+import { UNRELAYED } from '../approvals.ts'
+import { ruleLines, shownText } from '../rules-text.ts'
 import type { CommandScope, SlashCommand } from './command.ts'
 
 const USAGE = `usage: /new-trigger <what to watch for, and what to do then>
@@ -13,7 +14,7 @@ The rule belongs to this project. It is checked when a server pushes something, 
 export const newTriggerCommand: SlashCommand = {
   run: async (args, ctx, scope) => {
     try {
-      await create(args.trim(), ctx, scope)
+      await create(cleanLines(args).trim(), ctx, scope)
     } catch (thrown) {
       ctx.ui.notify(messageOf(thrown), 'warning')
     }
@@ -26,31 +27,64 @@ async function create(text: string, ctx: ExtensionCommandContext, scope: Command
   const { rules } = scope.tapline.services
   if (!rules) throw new Error('There are no rules here: the plugin "rules-sink" is disabled in tapline.*.')
   const parsed = parseRule(text)
-  if (!('error' in parsed)) return add(parsed, rules, ctx, scope)
-  // What no word marks needs somebody who reads; the tool asks for the confirmation then.
-  if (!ctx.model || !scope.pi.getActiveTools().includes('new_trigger')) throw new Error(parsed.error)
-  scope.pi.sendUserMessage(extractionPrompt(text), ctx.isIdle() ? {} : { deliverAs: 'followUp' })
+  const canRead = ctx.model !== undefined && scope.pi.getActiveTools().includes('new_trigger')
+  // What words leave in doubt needs somebody who reads; the tool asks for the confirmation then.
+  if (canRead && ('error' in parsed || !parsed.clear))
+    return scope.pi.sendUserMessage(extractionPrompt(text), ctx.isIdle() ? {} : { deliverAs: 'followUp' })
+  if ('error' in parsed) throw new Error(parsed.error)
+  return add(parsed, rules, ctx, scope)
 }
 
 async function add(
-  { condition, action }: { readonly condition: string; readonly action: string },
+  said: SaidRule,
   rules: Rules,
   ctx: ExtensionCommandContext,
   { pi, paths }: CommandScope,
 ): Promise<void> {
+  const { condition, action } = said
   const refused = checkRule({ condition, action })
   if (refused !== undefined) throw new Error(refused)
-  const question = `When: ${cleanText(condition, 400)}\nThen: ${cleanText(action, 400)}\nA background agent does this unattended, once.`
-  if (ctx.hasUI && !(await ctx.ui.confirm('Make this rule?', question)))
-    return ctx.ui.notify('No rule was made.', 'info')
+  const kind = ctx.hasUI ? await chosenKind(said, ctx) : said
+  if (!kind) return ctx.ui.notify('No rule was made.', 'info')
   const rule = await rules.store.add({
     condition,
     action,
+    fireOnce: kind.fireOnce,
+    promoteToChat: kind.promoteToChat,
     cwd: paths.cwd,
     ...currentModel(pi, ctx),
     createdBy: { sessionId: ctx.sessionManager.getSessionId() },
   })
   ctx.ui.notify(['made a dynamic trigger rule:', ...ruleLines(rule, undefined)].join('\n'), 'info')
+}
+
+type Kind = Pick<SaidRule, 'fireOnce' | 'promoteToChat'>
+
+const KINDS: readonly (Kind & { readonly label: string })[] = [
+  { label: 'Yes, once, and show the result in the chat', fireOnce: true, promoteToChat: true },
+  { label: 'Yes, once, and keep the result in the audit trail', fireOnce: true, promoteToChat: false },
+  { label: 'Yes, every time, and show the results in the chat', fireOnce: false, promoteToChat: true },
+  {
+    label: 'Yes, every time, and keep the results in the audit trail',
+    fireOnce: false,
+    promoteToChat: false,
+  },
+]
+const NO = 'No'
+
+/** What the person wants of it; what the sentence says comes first. */
+async function chosenKind(said: SaidRule, ctx: ExtensionCommandContext): Promise<Kind | undefined> {
+  const question = [
+    'Make this rule?',
+    `When: ${shownText(said.condition)}`,
+    `Then: ${shownText(said.action)}`,
+    'A background agent does this unattended.',
+  ]
+  const isSaid = (kind: Kind): boolean =>
+    kind.fireOnce === said.fireOnce && kind.promoteToChat === said.promoteToChat
+  const kinds = KINDS.toSorted((a, b) => Number(isSaid(b)) - Number(isSaid(a)))
+  const answer = await ctx.ui.select(question.join('\n'), [...kinds.map(({ label }) => label), NO], UNRELAYED)
+  return kinds.find(({ label }) => label === answer)
 }
 
 function extractionPrompt(text: string): string {

@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
 import type { HostPaths } from '@tapline/core'
-import { type Inbox, viewOf } from '@tapline/inbox-sink'
+import type { Inbox } from '@tapline/inbox-sink'
 
 const STATUS = 'tapline-inbox'
 /** Other processes write the inbox too: its file is looked at this often, in milliseconds. */
@@ -52,10 +52,10 @@ export function createInboxBadge(ctx: ExtensionContext, paths: HostPaths): Inbox
   }
 }
 
-function badgeText(inbox: Inbox | undefined, { cwd, home }: HostPaths): string | undefined {
+function badgeText(inbox: Inbox | undefined, { cwd }: HostPaths): string | undefined {
   if (!inbox) return undefined
   try {
-    const { listed } = viewOf(inbox.entries(), { cwd, home, all: false })
+    const { listed } = inbox.view({ cwd, all: false })
     const toDecide = listed.filter(({ kind }) => kind === 'checkpoint').length
     if (listed.length === 0) return undefined
     return `Inbox: ${listed.length} new${toDecide === 0 ? '' : ` (${toDecide} to decide)`}`

@@ -16,39 +16,64 @@ export interface PanelState {
 }
 
 type Theme = ExtensionContext['ui']['theme']
+type Color = Parameters<Theme['fg']>[0]
+type Line = readonly [Color, string]
 
-/** Rows of the terminal that the list leaves to the rest of the panel and to what is above it. */
-const ROWS_FOR_OTHERS = 18
+/** What is above the panel and below it: a line of the chat, and pi's footer. */
+const ROWS_OF_PI = 5
 const MOST_ROWS = 10
+/** What is below the list gives way to so many findings. */
 const LEAST_ROWS = 3
 const DETAIL_ROWS = 4
+const HINT_ROWS = 3
 const ORIGIN_COLUMNS = 24
 /** Below this width, the origin is shown of the selected entry alone. */
 const ROOM_FOR_ORIGIN = 56
 /** Below this width, nobody can read anything: an entry is its text. */
 const ROOM_FOR_MARKS = 12
 
-/** The panel's lines; none is wider than `width`. */
+/** The panel's lines: none is wider than `width`, and they fit into a terminal of `rows`. */
 export function drawPanel(state: PanelState, theme: Theme, width: number, rows: number): string[] {
   const { all, view, selected, note } = state
-  const { listed, elsewhere } = view
-  state.page = Math.min(MOST_ROWS, Math.max(LEAST_ROWS, rows - ROWS_FOR_OTHERS))
-  const before = Math.max(0, Math.min(selected - Math.floor(state.page / 2), listed.length - state.page))
-  const shown = listed.slice(before, before + state.page)
-  const chosen = listed[selected]
-  const line = (color: Parameters<Theme['fg']>[0], text: string): string => theme.fg(color, fit(text, width))
-  const range = `   ${before + 1} to ${before + shown.length} of ${listed.length}`
-  return [
+  const { listed } = view
+  const line = (color: Color, text: string): string => theme.fg(color, fit(text, width))
+  const head = [
     line('borderMuted', '─'.repeat(Math.max(0, width))),
     theme.bold(line('accent', ` ${titleOf(all)}: ${countText(listed)}`)),
-    ...shown.map((entry, index) => entryLine(entry, before + index === selected, theme, width)),
-    ...(shown.length < listed.length ? [line('dim', range)] : []),
-    '',
-    ...(chosen ? wrap(textOf(chosen), width - 2, DETAIL_ROWS).map((text) => line('text', ` ${text}`)) : []),
-    ...(chosen ? [line('muted', ` ${factsOf(chosen)}`), ''] : []),
     ...(note === undefined ? [] : [line('warning', ` ${note}`)]),
-    ...wrap(hintsFor(listed.length > 0, all), width - 2, 3).map((text) => line('dim', ` ${text}`)),
-    ...(elsewhere === 0 ? [] : [line('dim', ` + ${elsewhere} new in other projects`)]),
+  ]
+  // One for what says which part of the list is shown.
+  const room = rows - ROWS_OF_PI - head.length - 1
+  const foot = feet(state, width).find((lines) => room - lines.length >= LEAST_ROWS) ?? []
+  state.page = Math.min(MOST_ROWS, Math.max(1, room - foot.length))
+  const before = Math.max(0, Math.min(selected - Math.floor(state.page / 2), listed.length - state.page))
+  const shown = listed.slice(before, before + state.page)
+  return [
+    ...head,
+    ...shown.map((entry, index) => entryLine(entry, before + index === selected, theme, width)),
+    ...(shown.length < listed.length
+      ? [line('dim', `   ${before + 1} to ${before + shown.length} of ${listed.length}`)]
+      : []),
+    ...foot.map(([color, text]) => line(color, text)),
+  ]
+}
+
+/** What may stand below the list, from all of it down to the keys alone. */
+function feet({ all, view, selected }: PanelState, width: number): readonly Line[][] {
+  const { listed, elsewhere } = view
+  const chosen = listed[selected]
+  const said = (most: number): Line[] =>
+    chosen ? wrap(textOf(chosen), width - 2, most).map((text): Line => ['text', ` ${text}`]) : []
+  const facts: Line[] = chosen ? [['muted', ` ${factsOf(chosen)}`]] : []
+  const keys = (most: number): Line[] =>
+    wrap(hintsFor(listed.length > 0, all), width - 2, most).map((text): Line => ['dim', ` ${text}`])
+  const others: Line[] = elsewhere === 0 ? [] : [['dim', ` + ${elsewhere} new in other projects`]]
+  const blank: Line = ['text', '']
+  return [
+    [blank, ...said(DETAIL_ROWS), ...facts, ...(chosen ? [blank] : []), ...keys(HINT_ROWS), ...others],
+    [blank, ...said(2), ...facts, ...keys(1)],
+    [...said(1), ...keys(1)],
+    keys(1),
   ]
 }
 

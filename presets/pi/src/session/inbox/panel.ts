@@ -1,30 +1,24 @@
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
 import { messageOf } from '@tapline/core'
-import { type Inbox, type InboxEntry, type InboxView, viewOf } from '@tapline/inbox-sink'
+import type { Inbox, InboxEntry, InboxView } from '@tapline/inbox-sink'
 import { drawPanel, type PanelState } from './drawing.ts'
 import { idOf } from './text.ts'
 
 /** What another process does to the inbox is shown within this time, in milliseconds. */
 const LOOK_MS = 500
 
-/** Whose inbox it is: the project, and the home directory. */
-interface Place {
-  readonly cwd: string
-  readonly home: string
-}
-
 type Factory = Parameters<ExtensionContext['ui']['custom']>[0]
 type Keybindings = Parameters<Factory>[2]
 type Action = 'up' | 'down' | 'pageUp' | 'pageDown' | 'claim' | 'close' | 'dismiss' | 'clear' | 'scope'
 
-/** Shows the inbox in the place of the editor; resolves with the finding that was chosen to be claimed, if one was. */
+/** Shows the inbox of the project at `cwd` in the place of the editor; resolves with the finding that was chosen to be claimed, if one was. */
 export async function openPanel(
   ctx: ExtensionContext,
   inbox: Inbox,
-  place: Place,
+  cwd: string,
 ): Promise<InboxEntry | undefined> {
   return ctx.ui.custom<InboxEntry | undefined>((tui, theme, keybindings, done) => {
-    const panel = new InboxPanel(inbox, place, () => tui.requestRender(), done)
+    const panel = new InboxPanel(inbox, cwd, () => tui.requestRender(), done)
     return {
       render: (width) => drawPanel(panel, theme, width, tui.terminal.rows),
       handleInput: (data) => panel.act(actionOf(data, keybindings)),
@@ -41,7 +35,7 @@ class InboxPanel implements PanelState {
   page = 1
   note: string | undefined
   readonly #inbox: Inbox
-  readonly #place: Place
+  readonly #cwd: string
   readonly #draw: () => void
   readonly #done: (chosen: InboxEntry | undefined) => void
   readonly #timer: NodeJS.Timeout
@@ -50,9 +44,9 @@ class InboxPanel implements PanelState {
   #entries: readonly InboxEntry[] | undefined
   #closed = false
 
-  constructor(inbox: Inbox, place: Place, draw: () => void, done: (chosen: InboxEntry | undefined) => void) {
+  constructor(inbox: Inbox, cwd: string, draw: () => void, done: (chosen: InboxEntry | undefined) => void) {
     this.#inbox = inbox
-    this.#place = place
+    this.#cwd = cwd
     this.#draw = draw
     this.#done = done
     this.#look()
@@ -157,7 +151,7 @@ class InboxPanel implements PanelState {
     if (!anew && entries === this.#entries) return false
     this.#entries = entries
     const chosen = this.#chosen?.id
-    this.view = viewOf(entries, { ...this.#place, all: this.all })
+    this.view = this.#inbox.view({ cwd: this.#cwd, all: this.all })
     const at = this.view.listed.findIndex(({ id }) => id === chosen)
     if (at >= 0) this.selected = at
     this.#move(0)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
-import { cleanText, cut } from '@tapline/core'
 import { redact } from '@tapline/headless'
 import { confirm } from '../approvals.ts'
+import { shownText } from '../rules-text.ts'
 
 const LONGEST_PREVIEW = 200
 
@@ -14,8 +14,8 @@ export interface Change {
   /** Why it is asked about, without any value. */
   readonly reason: string
   readonly args: unknown
-  /** What it is about, as the person recognises it. */
-  readonly preview: string
+  /** What it is about, as the person recognises it: a line each, of which every one is seen. */
+  readonly preview: readonly string[]
 }
 
 /**
@@ -38,7 +38,7 @@ export async function approve(
       `Tool: ${tool}`,
       `Reason: ${reason}`,
       `Args hash: ${createHash('sha256').update(JSON.stringify(args)).digest('hex').slice(0, 12)}`,
-      `Preview: ${shown(preview)}`,
+      ...preview.map((line, index) => `${index === 0 ? 'Preview: ' : ''}${shown(line)}`),
     ].join('\n'),
     ...(signal ? { signal } : {}),
   })
@@ -48,5 +48,5 @@ export async function approve(
 
 /** Redacted before it is cut, so that no half of a secret is left. */
 function shown(text: string): string {
-  return cut(cleanText(redact(text), LONGEST_PREVIEW * 4), LONGEST_PREVIEW)
+  return shownText(redact(text), LONGEST_PREVIEW)
 }

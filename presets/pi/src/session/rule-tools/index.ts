@@ -1,10 +1,9 @@
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
-import type { HostPaths } from '@tapline/core'
-import { checkRule, type Rule, type Rules } from '@tapline/rules-sink'
+import { cleanLines, type HostPaths, messageOf, type Projects } from '@tapline/core'
+import { checkRule, type Rule, type Rules, type RuleStore } from '@tapline/rules-sink'
 import { currentModel } from '../agents/current.ts'
 import type { CommandScope } from '../commands/index.ts'
-import { sameProject } from '../projects.ts'
-import { durationText, ruleLine, ruleName } from '../rules-text.ts'
+import { durationText, ruleLine, ruleName, ruleNames } from '../rules-text.ts'
 import { approve } from './gate.ts'
 
 /** What the tools for rules work on. */
@@ -17,6 +16,7 @@ interface Call {
   readonly pi: ExtensionAPI
   readonly rules: Rules
   readonly paths: HostPaths
+  readonly projects: Projects
 }
 
 interface Answer {
@@ -32,9 +32,21 @@ export async function callRuleTool(
 ): ReturnType<ToolDefinition['execute']> {
   const { rules } = tapline.services
   if (!rules) throw new Error('there are no rules here: the plugin "rules-sink" is disabled')
-  const call = { params: (params ?? {}) as Record<string, unknown>, signal, ctx, pi, rules, paths }
-  const { text, details } = await TOOLS[name as keyof typeof TOOLS](call)
-  return { content: [{ type: 'text', text }], details }
+  try {
+    const { text, details } = await TOOLS[name as keyof typeof TOOLS]({
+      params: (params ?? {}) as Record<string, unknown>,
+      signal,
+      ctx,
+      pi,
+      rules,
+      paths,
+      projects: tapline.projects,
+    })
+    return { content: [{ type: 'text', text: cleanLines(text) }], details }
+  } catch (thrown) {
+    // It may repeat what the model wrote.
+    throw new Error(cleanLines(messageOf(thrown)), { cause: thrown })
+  }
 }
 
 const NONE = 'dynamic trigger rules: none'
@@ -43,7 +55,7 @@ const TOOLS = {
   new_trigger: async ({ params, signal, ctx, pi, rules, paths }: Call): Promise<Answer> => {
     const condition = textOf(params, 'condition')
     const action = textOf(params, 'action')
-    const spec = typeof params['spec'] === 'string' ? params['spec'] : ''
+    const spec = typeof params['spec'] === 'string' ? cleanLines(params['spec']) : ''
     const refused =
       checkRule({ condition, action }) ?? (spec ? checkRule({ condition: spec, action }) : undefined)
     if (refused !== undefined) throw new Error(refused)
@@ -54,7 +66,11 @@ const TOOLS = {
       action: 'create a dynamic trigger rule',
       reason: 'a background agent carries out its action unattended whenever its condition holds',
       args: params,
-      preview: `when ${condition} then ${action} (${fireOnce ? 'once' : 'every time'}${promoteToChat ? ', into the chat' : ''})`,
+      preview: [
+        `when ${condition}`,
+        `then ${action}`,
+        `${fireOnce ? 'once' : 'every time'}; the result is ${promoteToChat ? 'shown in the chat' : 'kept in the audit trail'}`,
+      ],
     }
     await approve(ctx, change, signal)
     const rule = await rules.store.add({
@@ -77,33 +93,33 @@ const TOOLS = {
     return { text: lines.join('\n'), details: { ...detailsOf(rule), poll_interval_secs: seconds } }
   },
 
-  list_triggers: async ({ params, rules: { store }, paths }: Call): Promise<Answer> => {
+  list_triggers: async ({ params, rules, paths }: Call): Promise<Answer> => {
     const all = params['all_projects'] === true
-    const listed = store.list(all ? { all } : { cwd: paths.cwd })
-    const problem = store.problem()
-    if (problem !== undefined) throw new Error(problem)
-    const lines = listed.map((rule) => ruleLine(rule, all || rule.cwd !== paths.cwd))
+    const found = listed(rules, all ? { all } : { cwd: paths.cwd })
+    const lines = found.map((rule) => ruleLine(rule, all || rule.cwd !== paths.cwd))
     const details = {
-      count: listed.length,
+      count: found.length,
       scope: all ? 'machine' : 'project',
-      rules: listed.map(detailsOf),
-      storage_path: store.path,
+      rules: found.map(detailsOf),
+      storage_path: rules.store.path,
     }
     return { text: lines.length === 0 ? NONE : ['dynamic trigger rules:', ...lines].join('\n'), details }
   },
 
   remove_trigger: async (call: Call): Promise<Answer> => {
-    const { params, signal, ctx, rules, paths } = call
+    const { params, signal, ctx, rules, paths, projects } = call
     const all = params['all'] === true
     if (!all && params['id'] === undefined) throw new Error('missing required arg: id')
-    const meant = all ? rules.store.list({ cwd: paths.cwd }) : [ruleOf(call)]
+    if (all && params['id'] !== undefined) throw new Error('give the id of one rule, or all, and not both')
+    const meant = all ? listed(rules, { cwd: paths.cwd }) : [ruleOf(call)]
+    const foreign = meant.some((rule) => !projects.same(rule.cwd, paths.cwd))
     if (meant.length === 0) return { text: NONE, details: { count: 0, removed: [] } }
     const change = {
       tool: 'remove_trigger',
-      action: `remove ${meant.length} dynamic trigger rule(s)${all ? ', all of this project' : ''}`,
+      action: `remove ${meant.length} dynamic trigger rule(s)${all ? ', all of this project' : foreign ? ' of another project' : ''}`,
       reason: 'what they wait for will go unnoticed',
       args: params,
-      preview: meant.map(ruleName).join('; '),
+      preview: ruleNames(meant),
     }
     await approve(ctx, change, signal)
     // Those that were shown, and no others that came meanwhile.
@@ -120,11 +136,11 @@ const TOOLS = {
   },
 
   set_trigger_state: async (call: Call): Promise<Answer> => {
-    const { params, signal, ctx, rules, paths } = call
+    const { params, signal, ctx, rules, paths, projects } = call
     const rule = ruleOf(call)
     const { enabled } = params
     if (typeof enabled !== 'boolean') throw new Error('missing required arg: enabled')
-    const foreign = !sameProject(rule.cwd, paths.cwd, paths.home)
+    const foreign = !projects.same(rule.cwd, paths.cwd)
     if (enabled || foreign) {
       const change = {
         tool: 'set_trigger_state',
@@ -133,7 +149,7 @@ const TOOLS = {
           ? 'a background agent carries out its action unattended whenever its condition holds'
           : 'what it waits for will go unnoticed there',
         args: params,
-        preview: `${ruleName(rule)} then ${rule.action}`,
+        preview: [ruleName(rule), `then ${rule.action}`],
       }
       await approve(ctx, change, signal)
     }
@@ -147,7 +163,15 @@ const TOOLS = {
 function textOf(params: Call['params'], name: string): string {
   const value = params[name]
   if (typeof value !== 'string' || value.trim() === '') throw new Error(`missing required arg: ${name}`)
-  return value.trim()
+  return cleanLines(value).trim()
+}
+
+/** Throws what keeps the rules from being read: they are not none then. */
+function listed({ store }: Rules, scope: Parameters<RuleStore['list']>[0]): readonly Rule[] {
+  const rules = store.list(scope)
+  const problem = store.problem()
+  if (problem !== undefined) throw new Error(problem)
+  return rules
 }
 
 function ruleOf({ params, rules, paths }: Call): Rule {

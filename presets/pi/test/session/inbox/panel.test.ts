@@ -143,12 +143,43 @@ describe('the panel', () => {
     }
   })
 
+  it('leaves out what matters least where the terminal is low, and never what it asks', () => {
+    const note = 'Dismiss all 40 that are listed? c again: yes. Any other key: no.'
+    const long = 'because of this and that '.repeat(12)
+    const listed = Array.from({ length: 40 }, (_, n) => entry(`finding ${n}. ${long}`, { cwd: '/work/app' }))
+    const drawn = (rows: number, more: Partial<PanelState> = {}): string[] =>
+      drawPanel(state(listed, { selected: 7, view: { listed, elsewhere: 4 }, ...more }), theme, 80, rows).map(
+        plain,
+      )
+    for (let rows = 9; rows <= 60; rows++) {
+      for (const asked of [undefined, note]) {
+        const lines = drawn(rows, { note: asked })
+        // One line of the chat, and pi's footer.
+        expect(lines.length).toBeLessThanOrEqual(rows - 4)
+        expect(lines.filter((line) => line.startsWith(' › '))).toHaveLength(1)
+        expect(lines[2] === ` ${note}`).toBe(asked !== undefined)
+      }
+    }
+    expect(drawn(10)).toEqual([
+      '─'.repeat(80),
+      ' Inbox of this project: 40 new',
+      expect.stringMatching(/^ {3}finding 6\./),
+      expect.stringMatching(/^ › finding 7\./),
+      '   7 to 8 of 40',
+    ])
+    expect(drawn(14).slice(-2)).toEqual([
+      expect.stringMatching(/^ finding 7\. because .*…$/),
+      expect.stringMatching(/^ ↑↓ move · enter claim · d dismiss · c clear/),
+    ])
+    expect(drawn(40).at(-1)).toBe(' + 4 new in other projects')
+  })
+
   it('says that there is nothing', () => {
     const lines = drawPanel(state([], { all: true, note: 'Dismissed 3.' }), theme, 80, 24).map(plain)
     expect(lines.slice(1)).toEqual([
       ' Inbox of every project: nothing new',
-      '',
       ' Dismissed 3.',
+      '',
       ' tab this project · esc close',
     ])
   })

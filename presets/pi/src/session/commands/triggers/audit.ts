@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type AuditRow, cleanText, messageOf } from '@tapline/core'
-import { sameProject } from '../../projects.ts'
 import type { Subcommand } from './subcommand.ts'
 
 type Row = AuditRow & { readonly ts: string }
@@ -21,9 +20,10 @@ export const showAudit: Subcommand = {
     const [count = '10', ...further] = words.filter((word) => word !== '--all')
     if (!/^[1-9]\d*$/.test(count) || further.length > 0)
       throw new Error('usage: /triggers audit [N=10] [--all]')
-    const { cwd, home, loopsDir } = scope.paths
-    const path = scope.tapline.services.rules?.status().auditPath ?? join(loopsDir, 'triggers-audit.jsonl')
-    const rows = rowsOf(path).filter((row) => all || sameProject(row.cwd, cwd, home))
+    const { cwd, loopsDir } = scope.paths
+    const { services, projects } = scope.tapline
+    const path = services.rules?.status().auditPath ?? join(loopsDir, 'triggers-audit.jsonl')
+    const rows = rowsOf(path).filter((row) => all || projects.same(row.cwd, cwd))
     const shown = rows.slice(-Math.min(Number(count), MOST_ROWS))
     const title = `Audit trail (${shown.length} of ${rows.length}${all ? '' : ' of this project'}): ${path}`
     ctx.ui.notify([title, ...shown.map(rowLine)].join('\n'), 'info')

@@ -50,8 +50,17 @@ export const SUBCOMMANDS: readonly Subcommand[] = [
 ]
 
 const ACTIONS: Readonly<Record<string, Action>> = Object.fromEntries(
-  SUBCOMMANDS.flatMap(({ names, run }) => names.map((name) => [name, run])),
+  SUBCOMMANDS.flatMap((subcommand) => subcommand.names.map((name) => [name, actionOf(subcommand)])),
 )
+
+/** One that takes nothing says so when it is given something. */
+function actionOf({ names, usage, run }: Subcommand): Action {
+  if (usage !== undefined) return run
+  return (rest, ...context) => {
+    if (rest !== '') throw new Error(`usage: /triggers ${names[0]}`)
+    return run(rest, ...context)
+  }
+}
 
 /** `/triggers`: what arrives by itself, and what becomes of it. */
 export const triggersCommand: SlashCommand = {

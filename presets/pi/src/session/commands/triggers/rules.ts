@@ -1,9 +1,18 @@
 import type { ExtensionCommandContext } from '@earendil-works/pi-coding-agent'
 import { cleanText } from '@tapline/core'
 import type { Rule } from '@tapline/rules-sink'
-import { ruleLines, ruleName } from '../../rules-text.ts'
+import { UNRELAYED } from '../../approvals.ts'
+import { ruleLines, ruleName, ruleNames } from '../../rules-text.ts'
 import type { CommandScope } from '../command.ts'
-import { type Candidate, rememberPrinted, ruleNamed, rulesOf, type Subcommand } from './subcommand.ts'
+import {
+  type Candidate,
+  numberedIds,
+  readableRules,
+  rememberPrinted,
+  ruleNamed,
+  rulesOf,
+  type Subcommand,
+} from './subcommand.ts'
 
 const ALL: readonly Candidate[] = [
   { value: '--all', description: "this project's rules" },
@@ -11,11 +20,13 @@ const ALL: readonly Candidate[] = [
 ]
 
 /** What a rule is called on the command line, with the number that it has in the printed list. */
-export const candidates: NonNullable<Subcommand['complete']> = (_typed, tapline, { cwd }) =>
-  (tapline?.services.rules?.store.list({ cwd }) ?? []).map(({ id, condition }, index) => ({
-    value: id,
-    description: `${index + 1}. ${cleanText(condition, 80)}`,
-  }))
+export const candidates: NonNullable<Subcommand['complete']> = (_typed, tapline, { cwd }) => {
+  const ids = tapline ? numberedIds(tapline, cwd) : []
+  return (tapline?.services.rules?.store.list({ cwd }) ?? []).map(({ id, condition }) => {
+    const number = ids.indexOf(id) + 1
+    return { value: id, description: `${number === 0 ? '' : `${number}. `}${cleanText(condition, 80)}` }
+  })
+}
 
 const candidatesOrAll: NonNullable<Subcommand['complete']> = (...args) => [...candidates(...args), ...ALL]
 
@@ -92,12 +103,13 @@ async function confirmed(
 ): Promise<boolean> {
   if (!ctx.hasUI) return true
   const where = rest === '--all' ? 'of this project' : 'of every project on this machine'
-  return ctx.ui.confirm(`Remove ${counted(rules.length)} ${where}?`, rules.map(ruleName).join('\n'))
+  const question = `Remove ${counted(rules.length)} ${where}?`
+  return ctx.ui.confirm(question, ruleNames(rules).join('\n'), UNRELAYED)
 }
 
 /** The rules that the words after a subcommand mean. Throws when they mean none. */
 function chosen(command: string, rest: string, scope: CommandScope): readonly Rule[] {
-  const { store } = rulesOf(scope)
+  const { store } = readableRules(scope)
   if (rest === '--all') return store.list({ cwd: scope.paths.cwd })
   if (rest === '--all-projects') return store.list({ all: true })
   if (rest === '' || /\s|^--/.test(rest))
@@ -109,7 +121,7 @@ function report(what: string, rules: readonly Rule[]): string {
   if (rules.length === 0) return `no rule to be ${what}`
   return rules.length === 1
     ? `${what} ${ruleName(rules[0] as Rule)}`
-    : [`${what} ${counted(rules.length)}:`, ...rules.map((rule) => `  ${ruleName(rule)}`)].join('\n')
+    : [`${what} ${counted(rules.length)}:`, ...ruleNames(rules).map((name) => `  ${name}`)].join('\n')
 }
 
 function counted(count: number): string {

@@ -77,7 +77,8 @@ export const abortRuns: Subcommand = {
     { value: '--all', description: 'every check of this session' },
   ],
   run: (rest, ctx, scope) => {
-    if (rest === '' || /\s/.test(rest)) throw new Error('usage: /triggers abort <trace|prefix>|--all')
+    if (rest === '' || /\s|^--(?!all$)/.test(rest))
+      throw new Error('usage: /triggers abort <trace|prefix>|--all')
     const { aborted, error } = rulesOf(scope).abort(rest === '--all' ? 'all' : rest)
     if (error !== undefined) throw new Error(error)
     const traces = aborted.map((trace) => trace.slice(0, 8)).join(', ')

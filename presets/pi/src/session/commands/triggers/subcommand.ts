@@ -41,7 +41,20 @@ export function rulesOf({ tapline }: CommandScope): Rules {
   return rules
 }
 
+/** The same, but throws what keeps them from being read: they are not none then. */
+export function readableRules(scope: CommandScope): Rules {
+  const rules = rulesOf(scope)
+  const problem = rules.store.problem()
+  if (problem !== undefined) throw new Error(problem)
+  return rules
+}
+
 const printed = new WeakMap<Tapline, readonly string[]>()
+
+/** The ids that numbers stand for: those of the list that was printed last, or of this project's rules when none was. */
+export function numberedIds(tapline: Tapline, cwd: string): readonly string[] {
+  return printed.get(tapline) ?? tapline.services.rules?.store.list({ cwd }).map(({ id }) => id) ?? []
+}
 
 /** Remembers the list that a person was shown: numbers stand for its entries. */
 export function rememberPrinted({ tapline }: CommandScope, rules: readonly Rule[]): void {
@@ -51,18 +64,15 @@ export function rememberPrinted({ tapline }: CommandScope, rules: readonly Rule[
   )
 }
 
-/**
- * The rule that a person means: a number of the list that was printed last, or of this project's rules when none was;
- * else an id, or the beginning of one. Throws a sentence when there is none.
- */
+/** The rule that a person means by a number, an id or the beginning of one. Throws a sentence when there is none. */
 export function ruleNamed(ref: string, scope: CommandScope): Rule {
-  const { store } = rulesOf(scope)
+  const { store } = readableRules(scope)
   if (!/^\d+$/.test(ref)) {
     const found = store.resolve(ref, scope.paths.cwd)
     if ('error' in found) throw new Error(found.error)
     return found.rule
   }
-  const ids = printed.get(scope.tapline) ?? store.list({ cwd: scope.paths.cwd }).map(({ id }) => id)
+  const ids = numberedIds(scope.tapline, scope.paths.cwd)
   const id = ids[Number(ref) - 1]
   if (id === undefined) throw new Error(`There is no rule ${ref}: this project has ${ids.length}.`)
   const rule = store.get(id)

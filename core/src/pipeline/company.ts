@@ -1,0 +1,14 @@
+import type { Lane } from './lane.ts'
+
+/** Whether another process delivers what is on a lane; `hasCompany` is asked once for each server. */
+export function elsewhere(
+  hasCompany: ((server: string) => boolean) | undefined,
+): (lane: Pick<Lane, 'server' | 'scope'>) => boolean {
+  const known = new Map<string, boolean>()
+  return ({ server, scope }) => {
+    if (scope === 'process' || !hasCompany) return false
+    const found = known.get(server) ?? hasCompany(server)
+    known.set(server, found)
+    return found
+  }
+}

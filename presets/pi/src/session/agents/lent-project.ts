@@ -1,0 +1,225 @@
+import { existsSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { cleanText, cut, type Diagnostic, type Kernel, type Plugin, type ToolSpec } from '@tapline/core'
+import {
+  createTapline,
+  isTrustedByPi,
+  readSettings,
+  redact,
+  type Server,
+  type Tapline,
+  type TaplineOptions,
+  trustStore,
+} from '@tapline/headless'
+
+/** A server that is not there by then lends its tools to later runs, in milliseconds. */
+const LONGEST_WAIT_MS = 10_000
+const LONGEST_MESSAGE = 500
+/** Secrets are looked for before a message is cut. */
+const LONGEST_LOOKED_AT = 5_000
+
+/** What the session around it gives a Tapline of another project. */
+export interface LentProjectOptions extends Pick<
+  TaplineOptions,
+  'info' | 'mode' | 'env' | 'paths' | 'credentials' | 'isModelProvider'
+> {
+  /** The session's own kernel; undefined while it is being set up. */
+  session(): Kernel | undefined
+}
+
+/** The servers that another project has of its own, as far as the person has said yes to them. */
+export class LentProject {
+  /** How many runs have it now. */
+  users = 0
+  readonly #cwd: string
+  readonly #options: LentProjectOptions
+  readonly #say: (diagnostic: Diagnostic) => void
+  readonly #trust: TaplineOptions['trust']
+  #tapline: Tapline | undefined
+  #running = false
+  #reading: Promise<void> = Promise.resolve()
+  /** What was found while the configuration is read; later ones are said at once. */
+  #found: Diagnostic[] | undefined
+  /** Project files that somebody said no to. */
+  readonly #refused = new Set<string>()
+  #taken: (name: string) => boolean = () => false
+  #closed = false
+
+  /** `cwd` is the project's real path, `say` what tells the person. */
+  constructor(cwd: string, options: LentProjectOptions, say: (diagnostic: Diagnostic) => void) {
+    this.#cwd = cwd
+    this.#options = options
+    this.#say = say
+    // Saved answers alone: what the command line says is about this session's project.
+    const store = trustStore(options.paths.agentDir)
+    this.#trust = {
+      ...store,
+      answer: (path, directory, content) => {
+        const answer = store.answer(path, directory, content)
+        if (answer === false) this.#refused.add(path)
+        return answer
+      },
+    }
+  }
+
+  /** Whether there is anything to lend. */
+  get hasServers(): boolean {
+    return this.#tapline?.servers.some(({ spec }) => spec.enabled) === true
+  }
+
+  /** Whether its servers have been started. */
+  get isRunning(): boolean {
+    return this.#running
+  }
+
+  /** Reads configuration and trust as they are now. What is no longer trusted ends. Nothing new is started. */
+  read(): Promise<void> {
+    this.#reading = this.#reading.catch(() => undefined).then(() => this.#read())
+    return this.#reading
+  }
+
+  /** Connects what there is. Resolves when all are there or have failed, when the patience is over or `signal` aborts. */
+  async connect(signal: AbortSignal): Promise<void> {
+    if (!this.#tapline) return
+    this.#running = true
+    this.#tapline.start()
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)])
+    const settled = Promise.all(this.#tapline.servers.map((server) => server.settled(patience)))
+    await Promise.race([settled, aborted(patience)])
+  }
+
+  server(name: string): Server | undefined {
+    return this.#tapline?.server(name)
+  }
+
+  /** The tools of the servers that are connected now, named apart from those that are `taken`. */
+  tools(taken: (name: string) => boolean): readonly ToolSpec[] {
+    this.#taken = taken
+    const { tools = [] } = this.#tapline?.catalogue.list({ provisional: true }) ?? {}
+    return tools.filter(({ server }) => this.server(server.name)?.session.status.state === 'connected')
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#reading.catch(() => undefined)
+    await this.#end()
+  }
+
+  async #read(): Promise<void> {
+    if (this.#closed) return
+    const found: Diagnostic[] = []
+    this.#found = found
+    this.#refused.clear()
+    try {
+      await this.#open()
+    } finally {
+      this.#found = undefined
+    }
+    const unasked = this.#tapline?.questions.map(({ path }) => path) ?? []
+    for (const diagnostic of this.#untrusted(unasked)) this.#tell(diagnostic)
+    for (const diagnostic of found)
+      if (!this.#refused.has(diagnostic.path ?? '') && !unasked.includes(diagnostic.path ?? ''))
+        this.#tell(diagnostic)
+    if (!this.hasServers) await this.#end()
+  }
+
+  async #open(): Promise<void> {
+    const paths = { ...this.#options.paths, cwd: this.#cwd }
+    const trust = this.#trust
+    const earlier = this.#tapline
+    if (earlier) {
+      // Settings are the kernel's, and name plugins that somebody has trusted.
+      const { settings } = await readSettings(paths, trust)
+      if (isDeepStrictEqual(settings, earlier.settings)) return earlier.reload()
+      await this.#end()
+    }
+    const { agentDir } = paths
+    const cwd = this.#cwd
+    this.#tapline = await createTapline({
+      ...this.#options,
+      plugins: [asInSession(this.#options.session)],
+      paths,
+      trust,
+      get projectTrusted() {
+        return isTrustedByPi(agentDir, cwd, true)
+      },
+      registered: () => [],
+      pushes: 'ignore',
+      // Nobody waits between two uses: each of them connects what has dropped out.
+      attempts: 1,
+      toolNames: { taken: (name) => this.#taken(name) },
+      onDiagnostic: (diagnostic) => (this.#found ? this.#found.push(diagnostic) : this.#tell(diagnostic)),
+    })
+  }
+
+  #untrusted(unasked: readonly string[]): readonly Diagnostic[] {
+    const { agentDir } = this.#options.paths
+    const file = join(this.#cwd, '.pi', 'mcp.json')
+    const ofPi = existsSync(file) && !isTrustedByPi(agentDir, this.#cwd, true) ? [file] : []
+    const warn = (path: string, why: string): Diagnostic => ({
+      severity: 'warning',
+      message: `${relative(this.#cwd, path)} is not used for sub-agents that work there: ${why}.`,
+      path,
+    })
+    return [
+      ...ofPi.map((path) =>
+        warn(path, 'pi has saved no yes to exactly this project; /trust, in a pi there, saves one'),
+      ),
+      ...unasked.map((path) => warn(path, 'nobody said yes to it; a pi that is started there asks')),
+      ...[...this.#refused].map((path) => warn(path, 'somebody said no to it')),
+    ]
+  }
+
+  /** What concerns this project and not the person's own files, of which the session speaks. */
+  #tell({ severity, message, path, server }: Diagnostic): void {
+    const { agentDir, loopsDir } = this.#options.paths
+    const isIn = (directory: string): boolean => path?.startsWith(`${directory}${sep}`) === true
+    const isOwn =
+      path === undefined
+        ? server !== undefined && this.server(server) !== undefined
+        : isIn(this.#cwd) && !isIn(agentDir) && !isIn(loopsDir)
+    if (!isOwn || this.#closed) return
+    const text = `In ${this.#cwd}: ${redact(cleanText(message, LONGEST_LOOKED_AT))}`
+    this.#say({ severity, message: cut(text, LONGEST_MESSAGE) })
+  }
+
+  async #end(): Promise<void> {
+    const ended = this.#tapline
+    this.#tapline = undefined
+    this.#running = false
+    await ended?.close()
+  }
+}
+
+/**
+ * Leaves the person's own servers to the session: nothing is connected twice. How a server is reached and whether a
+ * tool is hidden, the session's plugins say too. Those that other extensions handed in know one session, so they are
+ * not set up a second time here.
+ */
+const asInSession = (session: LentProjectOptions['session']): Plugin => ({
+  name: 'lent-project',
+  api: 1,
+  setup({ hooks }) {
+    hooks.config.tap({ stage: 'host', critical: true }, (state) => ({
+      ...state,
+      servers: state.servers.filter(({ source }) => source.scope === 'project'),
+    }))
+    hooks.connect.tapPromise({ stage: 'early' }, async (request) => {
+      const kernel = session()
+      if (!kernel) throw request.error('NOT_CONNECTED', 'The session is being set up.')
+      return kernel.hooks.connect.promise(request)
+    })
+    hooks.registerTool.tap({ stage: 'host', critical: true }, (tool, context) => {
+      const hidden = session()?.hooks.registerTool.call(tool, context)?.hidden
+      return hidden === undefined ? undefined : { ...tool, hidden }
+    })
+  },
+})
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
