@@ -16,7 +16,7 @@ export function createBrowser(): Browser {
     const jar = jars.get(url.origin) ?? new Map<string, string>()
     jars.set(url.origin, jar)
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(url, { ...init, redirect: 'manual', headers: { ...init.headers, cookie } })
+    const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie } })
     for (const text of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(text) ?? []
       if (value === '') jar.delete(name)

@@ -55,7 +55,7 @@ export async function startSecretService(options: SecretServiceOptions = {}): Pr
   const runtime = path.join(home, 'run')
   mkdirSync(runtime, { recursive: true, mode: 0o700 })
   const base = { HOME: home, XDG_RUNTIME_DIR: runtime, XDG_DATA_HOME: path.join(home, 'data') }
-  const child = spawn('dbus-run-session', ['--', 'sh', '-c', SCRIPT, 'sh', state], {
+  const child = spawn('/usr/bin/env', ['dbus-run-session', '--', 'sh', '-c', SCRIPT, 'sh', state], {
     env: { PATH: process.env['PATH'], ...base },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

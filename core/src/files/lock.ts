@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import lockfile from 'proper-lockfile'
 
@@ -58,8 +58,8 @@ function heldError(lock: string): Error {
 }
 
 /**
- * Answers the time of a lock that a dead process has left, where the library does not remove it by itself: it holds
- * something, or it is from the future, and nobody has refreshed it for as long as it was watched.
+ * Answers the time of a lock that a dead process has left, where the library does not remove it by itself: it is no
+ * empty directory, or it is from the future, and nobody has refreshed it for as long as it was watched.
  */
 function watch(lock: string, staleMs: number): () => number | undefined {
   let seen = Number.NaN
@@ -67,22 +67,22 @@ function watch(lock: string, staleMs: number): () => number | undefined {
   return () => {
     const time = timeOf(lock)
     if (time === undefined) return undefined
-    if (Date.now() - time > staleMs) return holdsSomething(lock) ? time : undefined
+    if (Date.now() - time > staleMs) return isEmptyDirectory(lock) ? undefined : time
     if (time !== seen) [seen, since] = [time, performance.now()]
     return performance.now() - since > staleMs ? time : undefined
   }
 }
 
 function timeOf(lock: string): number | undefined {
-  return statSync(lock, { throwIfNoEntry: false })?.mtimeMs
+  return lstatSync(lock, { throwIfNoEntry: false })?.mtimeMs
 }
 
-/** Other programs put a file into the directory, which keeps it from being removed when they were killed. */
-function holdsSomething(lock: string): boolean {
+/** Other programs put a file into the directory, and what stands there may be no directory at all: neither can be removed. */
+function isEmptyDirectory(lock: string): boolean {
   try {
-    return readdirSync(lock).length > 0
-  } catch (thrown) {
-    return (thrown as NodeJS.ErrnoException).code === 'ENOTDIR'
+    return readdirSync(lock).length === 0
+  } catch {
+    return false
   }
 }
 

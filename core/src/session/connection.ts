@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ERROR_CODES, TaplineError } from '../errors.ts'
 import type { ConnectRequest, Frame, ServerSpec, Transport, TransportReport } from '../types/index.ts'
@@ -25,7 +26,8 @@ export interface ConnectionOptions {
   readonly knownEra: Era | undefined
   /** Runs the `connect` hook. */
   transportFor(request: ConnectRequest): Promise<Transport | undefined>
-  onNotification(frame: Frame): void
+  /** `redact` removes the secrets of this connection from what the frame says. */
+  onNotification(frame: Frame, redact: Redact): void
   onPushResumed(): void
   onReport(): void
 }
@@ -91,7 +93,7 @@ async function attempt(
   const tapped = tapTransport(transport, {
     onFrame: (frame) => {
       if (frame.method === undefined || frame.id !== undefined) return false
-      options.onNotification(frame)
+      options.onNotification(frame, redact)
       if (frame.method === 'notifications/progress') return progress.accept(frame.params)
       // The SDK needs cancellations; on modern connections also what belongs to a listen stream.
       return era !== 'modern' && frame.method !== 'notifications/cancelled'
@@ -108,7 +110,7 @@ async function attempt(
     info: options.info,
     redact,
     probeTimeoutMs: Math.min(PROBE_TIMEOUT_MS, server.requestTimeoutMs),
-    roots: () => [{ uri: pathToFileURL(options.cwd).href, name: 'session' }],
+    roots: () => [{ uri: pathToFileURL(options.cwd).href, name: basename(options.cwd) }],
     onError: () => undefined,
   })
   const end = (): Promise<void> => settledWithin(CLOSE_DEADLINE_MS, () => transport.close())

@@ -24,8 +24,11 @@ export interface SupervisorOptions {
   readonly eras?: EraMemory
   /** {@link REFUND_AFTER_MS} when absent. */
   readonly refundAfterMs?: number
-  /** Every notification in arrival order. Progress is heard by its call as well. */
-  onNotification(frame: Frame): void
+  /**
+   * Every notification in arrival order. Progress is heard by its call as well. `redact` removes what this connection
+   * knows to be secret, and what looks like it.
+   */
+  onNotification(frame: Frame, redact: (text: string) => string): void
   /** The tool list may differ from what was listed before: after each connect and each break of the push stream. */
   onCatalogueStale(): void
   onStatus(status: SessionStatus): void

@@ -224,9 +224,9 @@ export class Supervisor {
         attempt: this.#used,
         signal: this.#stop.signal,
         transportFor: options.transportFor,
-        onNotification: (frame) => {
+        onNotification: (frame, redact) => {
           this.#hearing?.hear(frame)
-          options.onNotification(frame)
+          options.onNotification(frame, redact)
         },
         onPushResumed: () => options.onCatalogueStale(),
         onReport: () => options.onStatus(this.status),

@@ -4,7 +4,7 @@ import { EVENT_METHOD, isRecord, SINK } from './contract.ts'
 import { ATTRIBUTE_NAME, isSource } from './framing.ts'
 import { keyOf } from './keys.ts'
 import { ownPolicy } from './policies.ts'
-import { beginning, cleanLine, cleanLines, cut } from './text.ts'
+import { beginning, cleanLine, cleanLines, cut, wholeWords } from './text.ts'
 
 /** How much of an event the model reads, in bytes. */
 const MOST_CONTENT = 32 * 1024
@@ -87,7 +87,7 @@ function summaryOf(
   const sender = senderOf({ attributes })
   const from = sender === undefined ? '' : ` from ${cleanLine(redact(sender), LONGEST_SENDER)}`
   // Redaction comes before the cut: half a key is still half a key.
-  const excerpt = redact(cleanLines(content.slice(0, LONGEST_LOOKED_AT)).trim()).replace(/\s+/g, ' ')
+  const excerpt = redact(cleanLines(wholeWords(content, LONGEST_LOOKED_AT)).trim()).replace(/\s+/g, ' ')
   return `${EVENT_METHOD}${from}${excerpt === '' ? '' : `: ${cut(excerpt, LONGEST_EXCERPT)}`}`
 }
 

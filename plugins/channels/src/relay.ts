@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Drop, Handled, Host, Log, RawNotification } from '@tapline/core'
 import { REQUEST_METHOD, VERDICT_METHOD } from './contract.ts'
-import { cleanLine, cleanLines, cut } from './text.ts'
+import { cleanLine, cleanLines, cut, wholeWords } from './text.ts'
 
 /** Without `l`, which reads as other letters on a small screen. */
 const LETTERS = 'abcdefghijkmnopqrstuvwxyz'
@@ -150,7 +150,7 @@ function previewOf(input: unknown, redact: (text: string) => string): string {
 }
 
 function shown(text: string, redact: (text: string) => string): string {
-  return redact(cleanLines(text.slice(0, LONGEST_LOOKED_AT)))
+  return redact(cleanLines(wholeWords(text, LONGEST_LOOKED_AT)))
 }
 
 function malformed(what: string): Drop {

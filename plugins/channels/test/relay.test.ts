@@ -136,6 +136,19 @@ describe('the relay of approvals', () => {
     expect([second!.input_preview, third!.input_preview]).toEqual(['', ''])
   })
 
+  it('shows no half of a secret, wherever what is long is cut for it', async () => {
+    const chat = server('chat', { capabilities: ASKED })
+    await using place = await openPlace({ servers: [chat] })
+    for (let before = 8_170; before < 8_200; before++) {
+      const text = `${' '.repeat(before)}s3cr3t and more`
+      place.channels.ask({ toolName: 'x', description: text, input: 's3cr3t'.repeat(1_300) + text })
+    }
+    for (const { description, input_preview } of toldTo(chat)) {
+      expect(description).not.toMatch(/\bs(?:3|3c|3cr|3cr3)?\b/)
+      expect(input_preview).not.toMatch(/\bs(?:3|3c|3cr|3cr3)?\b/)
+    }
+  })
+
   it('goes on when a server cannot be asked', async () => {
     const broken = server('broken')
     Object.assign(broken, { notify: () => Promise.reject(new Error('gone')) })

@@ -109,6 +109,17 @@ describe('the sink of channels', () => {
     expect(place.audit.filter(({ state }) => state === 'sender_limit')).toHaveLength(3)
   })
 
+  it('lets a server that invents senders speak no more than ten of them', async () => {
+    await using place = await openPlace({ options: { sender_limit: 2 } })
+    const refused: (string | undefined)[] = []
+    for (let n = 0; n < 50; n++) {
+      const event = place.event('chat', { content: `${n}`, meta: { user: `user-${n}` } })
+      refused.push((await place.deliver(event))?.refused)
+    }
+    expect(refused.slice(0, 20)).toEqual(Array.from({ length: 20 }))
+    expect(new Set(refused.slice(20))).toEqual(new Set(['its sender says too much']))
+  })
+
   it('keeps its limits where an option is no number above 0', async () => {
     await using place = await openPlace({
       options: { sender_limit: 0, sender_minutes: 'ten', permission_minutes: NaN },

@@ -2,6 +2,7 @@ import {
   closeSync,
   fstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -10,7 +11,11 @@ import {
   writeFileSync,
   type BigIntStats,
 } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { isObject } from './entry.ts'
+
+/** Nobody takes this long to write: what is older was left by a process that was killed. */
+const ABANDONED_MS = 60_000
 
 /**
  * The file that the processes of this machine share. Written under its lock; read at any time, since it is only ever
@@ -20,6 +25,7 @@ export class StateFile {
   readonly path: string
   /** Tells whether the file is still the one that was read or written here last. */
   #seen = ''
+  #isSwept = false
 
   constructor(path: string) {
     this.path = path
@@ -53,6 +59,8 @@ export class StateFile {
   write(text: string): void {
     const target = targetOf(this.path)
     const temporary = `${target}.${process.pid}.tmp`
+    if (!this.#isSwept) sweep(target)
+    this.#isSwept = true
     try {
       const file = openSync(temporary, 'w', 0o600)
       let seen: string
@@ -81,5 +89,19 @@ function targetOf(path: string): string {
     return realpathSync(path)
   } catch {
     return path
+  }
+}
+
+/** Removes what killed processes have left half written. */
+function sweep(target: string): void {
+  try {
+    const directory = dirname(target)
+    for (const name of readdirSync(directory)) {
+      if (!name.startsWith(`${basename(target)}.`) || !name.endsWith('.tmp')) continue
+      const path = join(directory, name)
+      if (Date.now() - statSync(path).mtimeMs > ABANDONED_MS) rmSync(path, { force: true })
+    }
+  } catch {
+    // It is in nobody's way.
   }
 }

@@ -206,6 +206,21 @@ describe('a place that cannot be used', () => {
     expect(window.warnings).toHaveLength(1)
   })
 
+  it('is swept of what killed processes have left half written', async () => {
+    const place = createPlace()
+    place.write({})
+    const aged = new Date(Date.now() - 100_000)
+    for (const name of ['dedup.json.1.tmp', 'dedup.json.2.tmp', 'other.json.1.tmp']) {
+      writeFileSync(join(place.loopsDir, name), '{"key')
+      if (name !== 'dedup.json.2.tmp') utimesSync(join(place.loopsDir, name), aged, aged)
+    }
+    const window = await openSession(place)
+    expect(await window.deliver('1')).toBe('first')
+    await window.dispose()
+    // The second one may be written at this moment, under a lock that somebody took away.
+    expect(place.names()).toEqual(['dedup.json', 'dedup.json.2.tmp', 'other.json.1.tmp'])
+  })
+
   it('is a file that may only be read: it is replaced', async () => {
     const place = createPlace()
     place.write({})

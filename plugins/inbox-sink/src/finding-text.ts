@@ -1,6 +1,6 @@
 import type { Trigger } from '@tapline/core'
 import { LONGEST_TEXT } from './inbox.ts'
-import { cut, oneLine, pointsIn } from './text.ts'
+import { cut, oneLine, pointsIn, wholeWords } from './text.ts'
 
 const BETWEEN = ' · '
 /** Code points. */
@@ -20,7 +20,7 @@ export function textOf(
 ): string {
   const short = summary || method
   if (content === undefined || !redact) return short
-  const whole = oneLine(redact(content.slice(0, LONGEST_LOOKED_AT)), LONGEST_TEXT)
+  const whole = oneLine(redact(wholeWords(content, LONGEST_LOOKED_AT)), LONGEST_TEXT)
   const beginning = cut(whole, KNOWN_BY).replace(/…$/, '')
   const from = beginning === '' ? -1 : short.indexOf(beginning)
   if (from < 0 || short.includes(whole)) return short

@@ -57,9 +57,11 @@ export const inboxSink = (options: { onReady?(service: InboxService): void } = {
     }
     const surplus = new Surplus({ inbox, tallies, real: projects.real, onFailure: lose })
     hooks.deliver.sink('inbox').tapPromise({}, async (trigger, context) => {
-      const { policy, overflow } = context
+      const { policy, overflow, reason } = context
       const finding = findingFor(trigger, context)
-      if (!overflow && surplus.takes(finding)) return { sink: 'inbox' }
+      // What another plugin hands in, a rule's result for example, is no flood: it has a reason, and no policy before.
+      const isHandedIn = policy === 'inbox' && reason !== undefined
+      if (!overflow && !isHandedIn && surplus.takes(finding)) return { sink: 'inbox' }
       const written = overflow
         ? recordOverflow(tallies, trigger, policy, overflow, finding)
         : inbox.add(finding)

@@ -14,6 +14,19 @@ export function oneLine(text: string, limit: number): string {
   return cut(bounded.replace(ESCAPES, '').replace(UNSEEN, ' ').replace(/\s+/g, ' ').trim(), limit)
 }
 
+/**
+ * What may be looked at of a long text: at most `limit` UTF-16 units, and no word that would be cut. A half secret passes
+ * for none.
+ */
+export function wholeWords(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  let end = limit
+  while (end > 0 && !BETWEEN_WORDS.test(text.charAt(end - 1))) end--
+  return text.slice(0, end)
+}
+
+const BETWEEN_WORDS = /[\s"',;]/
+
 /** At most `limit` code points; an ellipsis is the last of them when something was cut. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text

@@ -100,6 +100,16 @@ describe('the sink', () => {
     expect(plain.inbox.entries()[0]?.text).toBe(`from alice: ${shown.slice(0, 100)}…`)
   })
 
+  it('keeps no half of a secret, wherever a long message is cut for it', async () => {
+    const redact = (text: string): string => text.replaceAll('sk-secret', '[redacted]')
+    const sink = await openSink(createPlace(), { redact })
+    const lead = 'Here is the key of the house, '
+    for (let before = 3_950; before < 3_980; before++)
+      await sink.take(trigger(`${lead}…`, { content: `${lead}${' '.repeat(before)}sk-secret` }))
+    for (const { text } of sink.inbox.entries())
+      expect(text.replace('[redacted]', '')).not.toMatch(/\bsk?\b|sk-/)
+  })
+
   it('believes its own sources, and no server, that something waits for a decision', async () => {
     const sink = await openSink(createPlace())
     await sink.take(trigger('deploy? · waits: you'))
@@ -162,7 +172,8 @@ describe('the sink', () => {
     await floods(3_000)
     await sink.take(trigger('of another server'))
     await sink.take(spam('for another project'), { cwd: place.root })
-    await sink.take(spam('due'), { reason: 'deploy? · waits: you' })
+    await sink.take(spam('due'), { policy: 'run', reason: 'deploy? · waits: you' })
+    await sink.take(spam('checked'), { reason: 'Result: all is well' })
     const line = (text: string): unknown => expect.stringMatching(text)
     await expect
       .poll(since, { timeout: 5_000 })
@@ -173,12 +184,13 @@ describe('the sink', () => {
         'of another server',
         'for another project',
         line('^due · deploy\\? · waits: you$'),
+        'checked · Result: all is well',
       ])
     // One line of it is seen, and goes on as another; what is cleared makes room.
     await sink.inbox.dismiss(sink.inbox.entries()[500]!.id)
     await floods(2)
     await expect.poll(() => since().at(-1), { timeout: 5_000 }).toMatch(/^spam: 2 more than/)
-    expect(since()).toHaveLength(5)
+    expect(since()).toHaveLength(6)
     await sink.inbox.dismissAll(sink.inbox.entries().map(({ id }) => id))
     await sink.take(spam('welcome again'))
     expect(since().at(-1)).toBe('welcome again')

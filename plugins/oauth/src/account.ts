@@ -43,9 +43,10 @@ export class Account {
    * another one has put there meanwhile is taken as it is. Undefined: the person has to sign in. Rejects when nobody
    * answered.
    */
-  renew(stale: string | undefined): Promise<string | undefined> {
-    if (this.#failure && performance.now() - this.#failure.at < PAUSE_MS)
-      return Promise.reject(this.#failure.error)
+  async renew(stale: string | undefined): Promise<string | undefined> {
+    // Where nothing is stored there is nothing to wait for.
+    if (stale === undefined) return this.#known((await this.stored())?.tokens?.access_token)
+    if (this.#failure && performance.now() - this.#failure.at < PAUSE_MS) throw this.#failure.error
     this.#renewing ??= renewOnce(this, stale)
       .then(
         (token) => {
@@ -59,7 +60,7 @@ export class Account {
         },
       )
       .finally(() => (this.#renewing = undefined))
-    return this.#renewing
+    return await this.#renewing
   }
 
   /** Resolves when no renewal runs: one that was answered may have replaced the refresh token, which must be kept. */

@@ -82,6 +82,7 @@ async function refused(account: Account, challenge: OAuthChallenge, request: Con
   })
 }
 
+/** It is the answer to one call: whoever reads that is told the way. */
 async function tooLittle(
   account: Account,
   challenge: OAuthChallenge,
@@ -89,8 +90,8 @@ async function tooLittle(
 ): Promise<Error> {
   await account.need(challenge)
   const { quote } = await account.options.steps()
-  const scopes = challenge.scope === undefined ? '' : `: ${quote(challenge.scope, 200)}`
-  const message = `The server wants a sign-in with more permissions than the last one had${scopes}.`
+  const scopes = challenge.scope === undefined ? '' : ` (${quote(challenge.scope, 200)})`
+  const message = `The server wants more permissions than the last sign-in gave${scopes}: /mcp login ${request.server.name} asks for them.`
   return request.error('AUTH_FAILED', message, { advice: howTo(request), data: { status: 403 } })
 }
 

@@ -42,7 +42,7 @@ export const oauth = ({ onReady }: OAuthOptions = {}): Plugin => ({
     const accounts = new Map<string, Account>()
     const watching = watchSignIns(file.path, host)
     const stop = new AbortController()
-    onReady?.(createSignIns({ file, steps, stop: stop.signal, account: (name) => accounts.get(name) }))
+    onReady?.(createSignIns({ file, steps, warn, stop: stop.signal, account: (name) => accounts.get(name) }))
 
     const accountOf = (request: ConnectRequest, url: string): Account => {
       const { transport, server } = request
@@ -69,6 +69,7 @@ export const oauth = ({ onReady }: OAuthOptions = {}): Plugin => ({
     hooks.connect.tapPromise({ stage: 'auth' }, async (request) => {
       const url = oauthUrl(request.transport, request.headers)
       if (url === undefined || !URL.canParse(url)) {
+        accounts.get(request.server.name)?.done()
         accounts.delete(request.server.name)
         return undefined
       }

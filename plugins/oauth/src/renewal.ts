@@ -63,13 +63,25 @@ async function renewStored(
       tokens: { ...tokens, ...(scope === undefined ? {} : { scope }), issuer: issuerIn(discovery) },
       ...endOf(tokens),
     }
-    return await replace(account, refreshToken, () => next)
+    return await keep(account, refreshToken, next)
   } catch (thrown) {
     const code = oauthCode(thrown)
     if (code === undefined || isTransient(thrown)) throw thrown
     if (LOST_CLIENT.test(code)) return replace(account, refreshToken, withoutClient(client))
     if (code === 'invalid_grant') return replace(account, refreshToken, withoutTokens)
     throw thrown
+  }
+}
+
+/** The old refresh token may be worth nothing now: that the new one could not be stored must be known. */
+async function keep(account: Renewable, refreshToken: string, next: Stored): Promise<string | undefined> {
+  try {
+    return await replace(account, refreshToken, () => next)
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown)
+    throw new Error(`the new tokens could not be stored in ${account.options.file.path}: ${reason}`, {
+      cause: thrown,
+    })
   }
 }
 
@@ -133,7 +145,7 @@ function clientOf(
 }
 
 /** The error code of an authorization server that answered one. */
-export function oauthCode(thrown: unknown): string | undefined {
+function oauthCode(thrown: unknown): string | undefined {
   const code = dataOf(thrown).oauth
   return typeof code === 'string' ? code : undefined
 }

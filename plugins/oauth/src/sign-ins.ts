@@ -37,12 +37,13 @@ export interface SignInsOptions {
   /** Of a server that has been tried to connect. */
   account(name: string): Account | undefined
   steps(): Promise<OAuthSteps>
+  warn(message: string): void
   /** Aborts when the plugin ends. */
   readonly stop: AbortSignal
 }
 
 export function createSignIns(options: SignInsOptions): SignIns {
-  const { file, account, stop } = options
+  const { file, account, stop, warn } = options
   return {
     uses: ({ transport }) => oauthUrl(transport) !== undefined,
     signIn: async (server, prompt, { signal, limitMs = LIMIT_MS }) => {
@@ -60,11 +61,16 @@ export function createSignIns(options: SignInsOptions): SignIns {
       const limit = AbortSignal.timeout(Math.min(limitMs, 2_147_483_647))
       const either = AbortSignal.any([signal, stop, limit])
       try {
-        return await signInTo(known, steps, prompt, either)
+        const how = await signInTo(known, steps, prompt, either)
+        if (isReadable(known.options.owner.url))
+          warn(
+            `server "${server.name}" is plain http to another machine: anyone on the way can read its token; use https.`,
+          )
+        return how
       } catch (thrown) {
         if (signal.aborted || stop.aborted) throw steps.error('CANCELLED', 'The sign-in was cancelled.')
         if (limit.aborted) {
-          const message = `The sign-in was not completed within ${Math.round(limitMs / 1000)} s.`
+          const message = `The sign-in was not completed within ${limitMs / 1000} s.`
           throw steps.error('AUTH_FAILED', message, { advice: 'Begin again when you are at the browser.' })
         }
         if ((thrown as { readonly name?: unknown }).name === 'TaplineError') throw thrown
@@ -115,6 +121,12 @@ async function signInTo(
   await signInByBrowser(account, steps, settings, prompt, signal)
   account.done()
   return 'by browser'
+}
+
+/** Whether others can read what is sent there. */
+function isReadable(address: string): boolean {
+  const { protocol, hostname } = new URL(address)
+  return protocol === 'http:' && !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
 function ownerOf({ name, transport }: ServerSpec, account: Account | undefined): Owner {

@@ -15,7 +15,7 @@ export function toolDescription(
   if (said !== '') return said
   const title = tool.title ?? tool.annotations?.title
   const titled = typeof title === 'string' ? cleanLine(title, LONGEST_TITLE) : ''
-  return titled || `${cleanLine(tool.name, LONGEST_TITLE)} (MCP server ${server})`
+  return titled || `MCP tool ${cleanLine(tool.name, LONGEST_TITLE)} from server ${server}`
 }
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const

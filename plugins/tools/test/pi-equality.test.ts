@@ -173,9 +173,7 @@ it('labels, describes and annotates as pi does', async () => {
         label: theirs.label,
         ...(theirs.annotations ? { annotations: theirs.annotations } : {}),
       })
-      // pi's last resort is "MCP tool x from server y".
-      const last = theirs.description.startsWith('MCP tool')
-      expect(ours?.description).toBe(last ? `${given.name} (MCP server docs)` : theirs.description)
+      expect(ours?.description).toBe(theirs.description)
     }),
     { numRuns: 200 },
   )

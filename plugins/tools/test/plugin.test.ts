@@ -17,7 +17,7 @@ describe('what the model reads', () => {
     ['the description', { description: '  Searches.\nTwo lines.  ', title: 'T' }, 'Searches.\nTwo lines.'],
     ['the title', { title: 'Search it', description: ' ' }, 'Search it'],
     ['the annotations’ title', { annotations: { title: 'Find' } }, 'Find'],
-    ['the server', {}, 'search (MCP server docs)'],
+    ['the server', {}, 'MCP tool search from server docs'],
   ])('is %s', async (_what, tool, description) => {
     expect((await offered({}, tool))?.description).toBe(description)
   })

@@ -16,6 +16,8 @@ export interface FactoryCache {
   readonly tools: readonly CachedTool[]
   /** Whether these are all direct tools of the user's mcp.json. */
   readonly complete?: boolean
+  /** What the user's servers of mcp.json said of themselves when they were last connected. */
+  readonly instructions?: Readonly<Record<string, string>>
 }
 
 /** What a call of a tool by its name does. */
@@ -30,6 +32,7 @@ export interface CachedTools {
   readonly tools: readonly ToolDefinition[]
   readonly names: ReadonlySet<string>
   readonly complete: boolean
+  instructionsOf(server: string): string | undefined
 }
 
 /** Files whose bytes decide which tools a user-level server has. */
@@ -102,6 +105,7 @@ export function cachedTools(execute: ToolCaller): CachedTools {
   const path = factoryCachePath(agentDir)
   const tools: ToolDefinition[] = []
   let complete = false
+  let instructions: FactoryCache['instructions']
   try {
     const cache = JSON.parse(readFileSync(path, 'utf8')) as FactoryCache
     if (cache.fingerprint === factoryFingerprint(agentDir)) {
@@ -110,12 +114,22 @@ export function cachedTools(execute: ToolCaller): CachedTools {
         tools.push({ ...tool, execute: (...call) => execute(tool.name, ...call) })
       }
       complete = cache.complete === true
+      instructions = cache.instructions
     }
   } catch {
     // Without a cache the tools come with the servers.
     tools.length = 0
   }
-  return { path, tools, names: new Set(tools.map(({ name }) => name)), complete }
+  return {
+    path,
+    tools,
+    names: new Set(tools.map(({ name }) => name)),
+    complete,
+    instructionsOf: (server) => {
+      const text: unknown = Object.hasOwn(instructions ?? {}, server) ? instructions?.[server] : undefined
+      return typeof text === 'string' ? text : undefined
+    },
+  }
 }
 
 /**

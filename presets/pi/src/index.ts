@@ -4,14 +4,17 @@ import { cachedTools, forgetCachedTools, type ToolCaller } from './cached-tools.
 import { claimProcess, standDownMessage } from './claim.ts'
 import { collectPlugins } from './collect.ts'
 import { createOpening, type Opening } from './opening.ts'
-import { lookAhead } from './outlook.ts'
+import { type ForeseenServer, lookAhead } from './outlook.ts'
+import { type PromptSections, sectionsOf, writeSections } from './prompt-sections.ts'
+import { offerResourceTools } from './resource-tools.ts'
 import { offerRuleTools } from './rule-tools.ts'
+import { serversSection } from './servers-section.ts'
 import type { PiSession } from './session/session.ts'
 
 const NO_SESSION = 'MCP servers are not connected: there is no session, or --no-tapline was given.'
 
 const COMMANDS = {
-  mcp: 'MCP servers: status, reconnect <server>, reload',
+  mcp: 'MCP servers: status, login, logout, reconnect, enable, disable, exposure <server>, reload',
   inbox: 'What arrived and waits for you: claim <n|id>, dismiss <n|id> [reason], clear, all',
   cron: 'Scheduled jobs: add <schedule> <text>, list, remove, enable, disable, run',
   triggers: 'What arrives by itself, and what becomes of it: status, rules, sources, help',
@@ -30,6 +33,8 @@ export default function tapline(pi: ExtensionAPI): void {
     return
   }
   let opening: Opening | undefined
+  /** What the prompt says until the session is there to say it. */
+  let foreseen: PromptSections = {}
   const session = (): Promise<PiSession> => opening?.ensure() ?? Promise.reject(new Error(NO_SESSION))
 
   const callTool: ToolCaller = async (name, ...call) => (await session()).callTool(name, ...call)
@@ -70,12 +75,18 @@ export default function tapline(pi: ExtensionAPI): void {
     })
     if (!outlook.empty) offerRuleTools(pi, ctx, callTool)
     activateTools(pi, ctx, ableToReach(pi, outlook.reaching), (name) => cached.names.has(name))
-    opening = createOpening(() => open(pi, ctx, cached.names, plugins))
+    const heard = ({ name, ofUser }: ForeseenServer) => (ofUser ? cached.instructionsOf(name) : undefined)
+    const servers = outlook.servers.map((server) => ({ ...server, instructions: heard(server) }))
+    foreseen = sectionsOf({ section: () => serversSection(servers) })
+    const early = offerResourceTools(pi, outlook, callTool)
+    opening = createOpening(() => open(pi, ctx, new Set([...cached.names, ...early]), plugins))
     opening.plan(outlook)
   })
-  pi.on('before_agent_start', async (_event, ctx) => {
-    opening?.promptStarts()
-    await (await opening?.opened())?.beforePrompt(ctx.signal)
+  pi.on('before_agent_start', async (event, ctx) => {
+    if (!opening) return
+    opening.promptStarts()
+    const running = await opening.opened()
+    writeSections(event, (await running?.beforePrompt(ctx.signal)) ?? foreseen)
   })
   pi.on('before_provider_request', () => opening?.requestMade())
   pi.on('tool_call', async (event, ctx) => {
@@ -85,7 +96,8 @@ export default function tapline(pi: ExtensionAPI): void {
   pi.on('agent_settled', async () => {
     // A prompt that was interrupted early has made no request.
     opening?.requestMade()
-    await (await opening?.opened())?.settled()
+    const running = await opening?.opened()
+    running?.settled()
   })
   pi.on('session_compact', async () => (await opening?.opened())?.settled())
   pi.on('session_compact_failed', async () => (await opening?.opened())?.settled())

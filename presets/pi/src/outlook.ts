@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { agentDirectory } from './cached-tools.ts'
+import { namespaceOf } from './servers-section.ts'
 
 /** What the files say of a session before anything is loaded. */
 export interface Outlook {
@@ -11,6 +12,17 @@ export interface Outlook {
   readonly waits: boolean
   /** The tools of pi that reach the servers of mcp.json; they must be active in the first request. */
   readonly reaching: readonly ('codemode' | 'tool_search')[]
+  /** The enabled servers of mcp.json. */
+  readonly servers: readonly ForeseenServer[]
+}
+
+/** A server as mcp.json alone describes it. */
+export interface ForeseenServer {
+  readonly name: string
+  readonly exposures: ReadonlySet<unknown>
+  readonly description?: string
+  /** Whether a project has no say in it. */
+  readonly ofUser: boolean
 }
 
 /** What decides beside the files. */
@@ -30,6 +42,13 @@ interface Entry {
   readonly command?: unknown
   readonly url?: unknown
   readonly type?: unknown
+  readonly description?: unknown
+}
+
+interface NamedEntry {
+  readonly name: string
+  readonly entry: Entry
+  readonly ofUser: boolean
 }
 
 const SETTINGS = ['toml', 'json', 'yaml', 'yml', 'ts'].map((ending) => `tapline.${ending}`)
@@ -40,13 +59,14 @@ export function lookAhead({ cwd, projectTrusted, extended, cacheComplete }: Circ
   const project = join(cwd, '.pi')
   const user = entriesOf(join(agentDir, 'mcp.json'))
   const own = projectTrusted ? entriesOf(join(project, 'mcp.json')) : {}
-  const entries = merged(user ?? {}, own ?? {}).filter(({ enabled }) => enabled !== false)
-  const exposures = new Set(entries.flatMap(exposuresOf))
+  const entries = merged(user ?? {}, own ?? {}).filter(({ entry }) => entry.enabled !== false)
+  const exposures = new Set(entries.flatMap(({ entry }) => exposuresOf(entry)))
   // What only the loaded dialects understand: their tools may be direct, and are not in the factory's cache.
   const further =
     extended ||
     user === undefined ||
     own === undefined ||
+    !isPlain(entries) ||
     [join(loopsDirectory(agentDir), 'mcp.toml'), join(project, 'mcp.toml')].some((path) =>
       existsSync(path),
     ) ||
@@ -61,9 +81,15 @@ export function lookAhead({ cwd, projectTrusted, extended, cacheComplete }: Circ
       !holdsSome(join(loopsDirectory(agentDir), 'triggers.json'), 'rules'),
     waits: further || (exposures.has('direct') && !covered),
     reaching: [
-      ...(exposures.has('codemode') || exposures.has('codemode-deferred') ? (['codemode'] as const) : []),
+      ...(exposures.has('codemode') ? (['codemode'] as const) : []),
       ...(exposures.has('deferred') ? (['tool_search'] as const) : []),
     ],
+    servers: entries.map(({ name, entry, ofUser }) => ({
+      name,
+      exposures: new Set(exposuresOf(entry)),
+      ...(typeof entry.description === 'string' ? { description: entry.description } : {}),
+      ofUser,
+    })),
   }
 }
 
@@ -106,17 +132,34 @@ function holdsSome(path: string, key: 'jobs' | 'rules'): boolean {
 function merged(
   user: Readonly<Record<string, Entry>>,
   project: Readonly<Record<string, Entry>>,
-): readonly Entry[] {
-  const all = new Map(Object.entries(user))
+): readonly NamedEntry[] {
+  const all = new Map<string, NamedEntry>()
+  for (const [name, entry] of Object.entries(user)) all.set(name, { name, entry, ofUser: true })
   for (const [name, entry] of Object.entries(project)) {
     const replaces = entry.command !== undefined || entry.url !== undefined || entry.type !== undefined
-    all.set(name, replaces ? entry : { ...all.get(name), ...entry })
+    all.set(name, { name, entry: replaces ? entry : { ...all.get(name)?.entry, ...entry }, ofUser: false })
   }
   return [...all.values()]
 }
 
+/** Whether these are surely servers; of others only the loaded dialect can say what becomes of them. */
+function isPlain(entries: readonly NamedEntry[]): boolean {
+  return (
+    new Set(entries.map(({ name }) => namespaceOf(name))).size === entries.length &&
+    entries.every(
+      ({ name, entry: { command, url, type } }) =>
+        /^[\w-]+$/.test(name) &&
+        (typeof command === 'string') !== (typeof url === 'string') &&
+        (type === undefined || (typeof command === 'string') === (type === 'stdio')) &&
+        type !== 'sse',
+    )
+  )
+}
+
 function exposuresOf({ exposure = 'codemode', toolExposure }: Entry): unknown[] {
-  return [exposure, ...(isRecord(toolExposure) ? Object.values(toolExposure) : [])]
+  return [exposure, ...(isRecord(toolExposure) ? Object.values(toolExposure) : [])].map((given) =>
+    given === 'codemode-deferred' ? 'codemode' : given,
+  )
 }
 
 function loopsDirectory(agentDir: string): string {

@@ -6,6 +6,7 @@ import {
   type Kernel,
   loadSdk,
   type Plugin,
+  type PushRule,
   type ServerSpec,
   type Session,
 } from '@tapline/core'
@@ -31,6 +32,8 @@ const spec: ServerSpec = {
   results: { maxBytes: 65_536, overflow: 'temporary-file' },
   push: { default: 'count' },
 }
+
+const UNLIMITED: PushRule = { policy: 'summary', limit: 'none' }
 
 /** Tapline from the frame to the tap: what a push costs before anything is done with it. */
 export async function taplineTap(): Promise<Subject> {
@@ -63,7 +66,7 @@ export async function taplinePipeline(): Promise<Subject> {
     host: testHost({ env: process.env }),
     report: console.error,
   })
-  const pipeline = createPipeline({ kernel, policyFor: () => 'summary' })
+  const pipeline = createPipeline({ kernel, policyFor: () => UNLIMITED })
   return subject(kernel, counter.count, (frame) => pipeline.receive('bench', frame))
 }
 

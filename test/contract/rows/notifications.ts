@@ -56,7 +56,7 @@ export function notificationRows(load: () => Promise<Sdk>): void {
   describe('a request of the server', () => {
     it.each([
       ['ping', { result: {} }],
-      ['roots/list', { result: { roots: [{ uri: 'file:///nowhere', name: 'session' }] } }],
+      ['roots/list', { result: { roots: [{ uri: 'file:///nowhere', name: 'nowhere' }] } }],
       ['sampling/createMessage', { error: { code: -32601 } }],
       ['elicitation/create', { error: { code: -32601 } }],
       ['x/anything', { error: { code: -32601 } }],

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { servers } from '../../drivers/fixtures.ts'
 import { createScratch } from '../../drivers/scratch.ts'
@@ -23,6 +23,7 @@ describe('tapline doctor', () => {
       plugins: expect.arrayContaining(['config-pi', 'stdio', 'streamable-http', 'tools']),
       servers: [expect.objectContaining({ name: 'good', source: path, state: 'connected' })],
       problems: [],
+      log: { path: `${scratch.agent}/mcp.log`, present: false },
       builtInSilenced: true,
     })
     const text = await runTapline(['doctor'], { scratch })
@@ -62,6 +63,30 @@ describe('tapline doctor', () => {
     expect(code).toBe(1)
     expect(stdout.split('command not found')).toHaveLength(2)
     expect(stdout).toMatch(/\n {4}What to do: Fix the server entry/)
+  })
+
+  it('shows overrides, the log, and credentials that others could read', async () => {
+    await using scratch = createScratch()
+    scratch.write('agent/mcp.json', { mcpServers: { off: stdioEntry(servers.notify) } })
+    const override = scratch.write('project/.pi/mcp.json', { mcpServers: { off: { enabled: false } } })
+    const signIns = scratch.write('agent/mcp-auth.json', { secret: 'hunter2' })
+    chmodSync(signIns, 0o644)
+    const log = scratch.write('agent/mcp.log', 'x')
+    const json = await runTapline(['doctor', '--json', '--approve'], { scratch })
+    expect(json.code).toBe(1)
+    expect(json.json()).toMatchObject({
+      servers: [{ name: 'off', state: 'disabled', override }],
+      problems: [expect.stringMatching(/mcp-auth\.json holds credentials .* \(mode 644\): chmod 600 it\.$/)],
+      log: { path: log, present: true },
+      signIns: { path: signIns, mode: '644' },
+    })
+    chmodSync(signIns, 0o600)
+    const { stdout, code } = await runTapline(['doctor', '--approve'], { scratch })
+    expect(code).toBe(0)
+    expect(stdout).toContain(`  ✓ ${signIns} (mode 600)\n`)
+    expect(stdout).toContain(`    changed for this project by ${override}\n`)
+    expect(stdout).toContain(`What servers log: ${log}\n`)
+    expect(stdout).not.toContain('hunter2')
   })
 
   it('takes back what silences the MCP support of pi, and nothing else', async () => {

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../../drivers/chat.ts'
-import { startHttpFixture } from '../../drivers/fixtures.ts'
-import { connected, createStage, TAPLINE, toolMessages } from '../stage.ts'
-import { consented, consenting, event, settled, SPEAK_AND_APPROVE, tagsIn } from './channel.ts'
+import { servers, startHttpFixture } from '../../drivers/fixtures.ts'
+import { waitUntil } from '../../drivers/processes.ts'
+import { callTool, connected, createStage, PATIENCE_MS, TAPLINE, toolMessages } from '../stage.ts'
+import { consented, consenting, event, settled, SPEAK, SPEAK_AND_APPROVE, tagsIn } from './channel.ts'
 
 const SERVER = fileURLToPath(new URL('../../fixtures/servers/channel-http.mjs', import.meta.url))
 const GATE = `
@@ -47,5 +48,17 @@ describe('a channel over HTTP, in the real pi', () => {
     expect(await remote.control({ do: 'replies' })).toMatchObject({
       replies: [{ chat_id: '42', text: 'Yes.' }],
     })
+  })
+
+  it('speaks over the revision of 2026 too, where it may send something of its own', async () => {
+    await using remote = await startHttpFixture(servers.modern, ['--http', '--channel'])
+    await using stage = await createStage()
+    stage.json({ chat: { type: 'http', url: remote.url, channel: true, exposure: 'direct' } })
+    const pi = await stage.start({ onUi: consenting(SPEAK) })
+    expect(await connected(pi, 'chat')).toContain('2026-07-28 (modern)')
+    await consented(stage)
+    await callTool(stage, pi, 'mcp__chat__push', event('Hello', { message_id: '1' }))
+    const heard = () => stage.model.requests().some((request) => tagsIn(request).length === 1)
+    await waitUntil(heard, PATIENCE_MS, 'a turn with the message')
   })
 })

@@ -131,7 +131,9 @@ describe('the inbox of the real pi', () => {
     const all = findings(stage)
     writeFindings(stage, ...all, { id: 'inb-later', text: 'later' })
     await badgeSays(pi, 'Inbox: 3 new')
-    expect(await inbox(pi, 'clear')).toBe('Dismissed 2 findings. 1 came since or was not on the list: /inbox list')
+    expect(await inbox(pi, 'clear')).toBe(
+      'Dismissed 2 findings. 1 came since or was not on the list: /inbox list',
+    )
     expect(findings(stage).map(({ status }) => status)).toEqual(['dismissed', 'dismissed', 'new', 'new'])
     await badgeSays(pi, 'Inbox: 1 new')
     expect(await inbox(pi, 'clear --all')).toMatch(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ChatTool } from '../../drivers/chat.ts'
 import type { ToolCall } from '../../drivers/fake-model.ts'
 import { servers } from '../../drivers/fixtures.ts'
-import { createStage, toolMessages, TAPLINE } from '../stage.ts'
+import { createStage, TAPLINE } from '../stage.ts'
 import { library, scriptedEntry } from './library.ts'
 
 const NAMES = ['list_mcp_resources', 'list_mcp_resource_templates', 'read_mcp_resource']
@@ -10,7 +10,7 @@ const NAMES = ['list_mcp_resources', 'list_mcp_resource_templates', 'read_mcp_re
 interface Seen {
   /** The resource tools as the first request declares them. */
   readonly declared: readonly ChatTool[]
-  /** What each call answered, as the model was told, with the files it names left out. */
+  /** What each call answered: content, details, and whether it is an error. Files and times are left out. */
   readonly answers: readonly unknown[]
 }
 
@@ -38,13 +38,19 @@ async function seen(
   const [first] = stage.model.requests()
   return {
     declared: (first?.body.tools ?? []).filter(({ function: { name } }) => NAMES.includes(name)),
-    answers: toolMessages(stage.model.requests().at(-1)!).map(({ content }) => withoutPaths(content)),
+    answers: pi.events
+      .filter(({ type, parentToolCallId }) => type === 'tool_execution_end' && !parentToolCallId)
+      .map(({ toolName, isError, result }) => comparable({ toolName, isError, result })),
   }
 }
 
-/** Files have names of their own, and lie in directories that say whose they are. */
-function withoutPaths(content: unknown): unknown {
-  return JSON.parse(JSON.stringify(content).replaceAll(/\/[^\s"\\]*\/(?:pi-mcp|mcp)-\w+(?=\.\w+)/g, '<file>'))
+/** Files have names of their own, and scripts take their time. */
+function comparable(answer: object): unknown {
+  const text = JSON.stringify(answer)
+    .replaceAll(/\/[^\s"\\]*\/(?:pi-mcp|mcp)-\w+(?=\.\w+)/g, '<file>')
+    .replaceAll(/(?<=Wall time )[\d.]+(?= seconds)/g, '<n>')
+    .replaceAll(/(?<="durationMs":)[\d.]+/g, '0')
+  return JSON.parse(text)
 }
 
 async function both(

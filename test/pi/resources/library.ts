@@ -56,7 +56,9 @@ export const library = {
       contents: [{ uri: 'demo:/a/b.pdf', mimeType: 'application/pdf', blob: base64('%PDF-1.4 …') }],
     },
     'demo:markup': {
-      contents: [{ uri: 'demo:markup', mimeType: 'image/svg+xml; charset=utf-8', blob: base64('<svg/>') }],
+      contents: [
+        { uri: 'demo:markup', mimeType: 'application/xhtml+xml; charset=utf-8', blob: base64('<p/>') },
+      ],
     },
     'demo:several': {
       contents: [

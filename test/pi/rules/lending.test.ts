@@ -43,7 +43,7 @@ async function openBank(plugins: readonly Plugin[] = []): Promise<Bank> {
     ...given,
     session: () => session.kernel,
     projects: createProjects(home),
-    notices: { say, close: () => undefined },
+    notices: { say, setAside: () => undefined, holdUntil: () => undefined, close: () => undefined },
     refused: false,
   })
   onTestFinished(async () => {

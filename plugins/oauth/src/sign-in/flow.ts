@@ -153,7 +153,7 @@ async function pasted(
   for (let problem: string | undefined; ;) {
     const text = await paste?.(signal, problem)
     signal.throwIfAborted()
-    if (text === undefined || text.trim() === '') throw steps.error('CANCELLED', 'The sign-in was cancelled.')
+    if (text === undefined) throw steps.error('CANCELLED', 'The sign-in was cancelled.')
     const answer = readPasted(text, expected)
     if (!isUnusable(answer)) return answer
     problem = answer.problem

@@ -7,7 +7,7 @@ import {
   mayUseDocument,
   redirectUrisOf,
 } from '../client.ts'
-import type { OAuthSettings } from '../settings.ts'
+import { type OAuthSettings, scopesOf } from '../settings.ts'
 import { issuerIn, issuerOf, sameIssuer, type Stored } from '../tokens/stored.ts'
 
 /** Who asks a person to sign in, and where the answer goes. */
@@ -60,18 +60,21 @@ export async function identify(options: IdentityOptions): Promise<Identity> {
   return { client: { ...client, issuer: issuerIn(discovery) }, redirectUrl, kept: true }
 }
 
-/** A client that was registered for another address, at another authorization server, or too long ago is not used. */
+/** Not one for another address, at another authorization server, for fewer scopes, or whose secret has expired. */
 function usableClient({
   settings,
   discovery,
   stored,
   redirectUrl,
+  scope,
 }: IdentityOptions): OAuthClient | undefined {
   const client = stored?.clientInformation
   if (stored === undefined || client === undefined || settings.clientRegistration === 'cimd') return undefined
   if (!redirectUrisOf(client).includes(redirectUrl)) return undefined
   const issuer = typeof client.issuer === 'string' ? client.issuer : issuerOf(stored)
   if (issuer !== undefined && !sameIssuer(issuer, issuerIn(discovery))) return undefined
-  const { client_secret_expires_at: end } = client
+  const { client_secret_expires_at: end, scope: registered } = client
+  // Some authorization servers hold a client to the scopes that it registered with.
+  if (typeof registered === 'string' && scopesOf(registered, scope) !== scopesOf(registered)) return undefined
   return typeof end === 'number' && end !== 0 && end * 1000 <= Date.now() ? undefined : client
 }

@@ -40,9 +40,9 @@ export class TokenFile {
   async read(owner: Owner): Promise<Stored | undefined> {
     const { key, legacy, serverUrl } = keysOf(owner)
     const entries = await this.#entries()
-    if (entries[key] === undefined && entries[legacy] !== undefined)
-      return this.change(owner, (stored) => stored)
-    return usable(entries[key], serverUrl)
+    if (entries[key] !== undefined || entries[legacy] === undefined) return usable(entries[key], serverUrl)
+    // Where it cannot be taken over, it is used as it stands.
+    return this.change(owner, (stored) => stored).catch(() => usable(entries[legacy], serverUrl))
   }
 
   /** Changes what is stored for a server; undefined removes it. Answers what is stored then. */

@@ -4,16 +4,25 @@ import { messageOf } from '@tapline/core'
 import { describeServer } from '../host/status.ts'
 import type { ServerDescription } from '../host/status.ts'
 import { SETTINGS_FILES } from '../settings/files.ts'
+import { serverLogPath } from '../state/server-log.ts'
 import { isBuiltInSilenced, setBuiltInSilenced, SILENCE } from '../state/pi-settings.ts'
 import { openTapline } from './command.ts'
 import type { CommandContext } from './command.ts'
 import { problemsOf } from './list.ts'
+import { type SignInFile, signInFile } from './sign-in-file.ts'
+
+/** A server, what to do about it, and the project's file that overrides its entry. */
+type Checked = ServerDescription & { readonly attention?: string; readonly override?: string }
 
 interface Findings {
   readonly files: readonly { readonly path: string; readonly present: boolean }[]
   readonly plugins: readonly string[]
-  readonly servers: readonly (ServerDescription & { readonly attention?: string })[]
+  readonly servers: readonly Checked[]
   readonly problems: readonly string[]
+  /** What servers log. */
+  readonly log: { readonly path: string; readonly present: boolean }
+  /** Absent when nobody has signed in to a server. */
+  readonly signIns?: SignInFile
   /** Absent when pi's settings cannot be read. */
   readonly builtInSilenced?: boolean
 }
@@ -28,15 +37,28 @@ export async function doctor(context: CommandContext): Promise<number> {
     const { tools } = tapline.catalogue.list()
     const servers = tapline.servers.map((server) => {
       const { attention } = server.session.status
-      return { ...describeServer(server, tools), ...(attention ? { attention } : {}) }
+      const { override } = server.spec.source
+      return {
+        ...describeServer(server, tools),
+        ...(attention ? { attention } : {}),
+        ...(override === undefined ? {} : { override }),
+      }
     })
     const settings = silenced(context)
-    const problems = [...problemsOf(tapline, servers), ...(typeof settings === 'string' ? [settings] : [])]
+    const signIns = signInFile(context.paths.agentDir)
+    const log = serverLogPath(context.paths.agentDir)
+    const problems = [
+      ...problemsOf(tapline, servers),
+      ...(typeof settings === 'string' ? [settings] : []),
+      ...(signIns?.problem === undefined ? [] : [signIns.problem]),
+    ]
     const findings: Findings = {
       files: filesOf(context).map((path) => ({ path, present: existsSync(path) })),
       plugins: tapline.kernel.plugins,
       servers,
       problems,
+      log: { path: log, present: existsSync(log) },
+      ...(signIns ? { signIns } : {}),
       ...(typeof settings === 'boolean' ? { builtInSilenced: settings } : {}),
     }
     if (context.json) console.log(JSON.stringify(findings, undefined, 2))
@@ -68,18 +90,22 @@ function silenced({ paths }: CommandContext): boolean | string {
   }
 }
 
-function print({ files, plugins, servers, problems, builtInSilenced }: Findings): void {
+function print({ files, plugins, servers, problems, log, signIns, builtInSilenced }: Findings): void {
   console.log('Files')
   for (const { path, present } of files) console.log(`  ${present ? '✓' : '·'} ${path}`)
+  if (signIns)
+    console.log(`  ✓ ${signIns.path}${signIns.mode === undefined ? '' : ` (mode ${signIns.mode})`}`)
   console.log(`Plugins\n  ${plugins.join(', ')}`)
   console.log('Servers')
   for (const server of servers) {
     console.log(`  ${server.name}: ${server.state}, ${server.tools.length} tools, from ${server.source}`)
+    if (server.override) console.log(`    changed for this project by ${server.override}`)
     if (server.error) console.log(`    ${server.error.replaceAll('\n', '\n    ')}`)
     if (server.attention) console.log(`    What to do: ${server.attention}`)
   }
   if (servers.length === 0) console.log('  none configured')
   console.log(problems.length === 0 ? 'Problems\n  none' : `Problems\n  ${problems.join('\n  ')}`)
+  console.log(`What servers log: ${log.path}${log.present ? '' : ' (nothing yet)'}`)
   if (builtInSilenced === undefined) return
   console.log(
     builtInSilenced

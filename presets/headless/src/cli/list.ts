@@ -61,6 +61,7 @@ function print(servers: readonly ServerDescription[], diagnostics: readonly stri
     const era = server.protocolVersion ? ` · ${server.protocolVersion}` : ''
     console.log(`${server.name}  ${server.state}${era} · ${server.transport} · ${server.source}`)
     if (server.error !== undefined) console.log(`  ${server.error.replaceAll('\n', '\n  ')}`)
+    if (server.attention !== undefined) console.log(`  ${server.attention}`)
     for (const tool of server.tools) {
       console.log(`  ${tool.name}${tool.exposure === 'direct' ? '' : ` [${tool.exposure}]`}`)
     }

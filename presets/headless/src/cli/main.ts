@@ -20,6 +20,8 @@ const USAGE = `Usage: tapline <command> [options]
   watch [--for SECONDS]            print each push as it is mapped, delivering nothing
   channel test <server>            wait for one event of a channel server, each step printed;
                                    --for SECONDS, and --reply TOOL [json] to answer it
+  login|logout <server>            sign in with OAuth in a browser (--for SECONDS: at most),
+                                   or delete what is stored of that
   login|logout <server> --token    store the token that its entry names, read from standard
                                    input, in the keychain; or remove it
   inbox [list] [--all]             what arrived and waits, in this project or in every one

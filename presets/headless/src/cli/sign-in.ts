@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { isTaplineError, messageOf } from '@tapline/core'
+import { isTaplineError, messageOf, type SessionState } from '@tapline/core'
 import type { SignInPrompt, SignIns } from '@tapline/oauth'
 import type { Server } from '../host/server.ts'
 import type { Tapline } from '../host/tapline.ts'
@@ -20,8 +20,8 @@ export async function signIn(context: CommandContext, name: string): Promise<num
     const { server, signIns } = signInsFor(tapline, name)
     // What the server answers to somebody who has not signed in says where to sign in.
     await server.settled(interrupt.signal)
-    if (server.session.status.state === 'connected') return report(context, tapline, server, 'already')
-    if (server.session.status.state !== 'auth_failed') return fail(context, server, whyNot(server))
+    if (stateOf(server) === 'connected') return report(context, tapline, server, 'already')
+    if (stateOf(server) !== 'auth_failed') return fail(context, server, whyNot(server))
     const limitMs = (context.forSeconds ?? USUAL_SECONDS) * 1000
     const how = await signIns.signIn(server.spec, promptOf(context, server), {
       signal: interrupt.signal,
@@ -29,7 +29,7 @@ export async function signIn(context: CommandContext, name: string): Promise<num
     })
     await server.session.reconnect().catch(() => undefined)
     await server.settled(interrupt.signal)
-    if (server.session.status.state !== 'connected') {
+    if (stateOf(server) !== 'connected') {
       return fail(context, server, `You are signed in, but the server does not connect: ${whyNot(server)}`)
     }
     return report(context, tapline, server, how)
@@ -122,6 +122,10 @@ function report(
 
 function count(tools: number): string {
   return `${tools} tool${tools === 1 ? '' : 's'}`
+}
+
+function stateOf({ session }: Server): SessionState {
+  return session.status.state
 }
 
 function whyNot({ session }: Server): string {

@@ -12,6 +12,7 @@ import type { Catalogue } from '@tapline/tools'
 
 /** One configured server of a running Tapline. */
 export interface Server {
+  /** The entry as it is now: a reload may replace what does not decide about the connection. */
   readonly spec: ServerSpec
   readonly session: Session
   /** Whether its tools have been listed since this session began; before that they may come from a cache. */
@@ -22,6 +23,8 @@ export interface Server {
   settled(signal?: AbortSignal): Promise<void>
   /** The server said that its tools changed; the catalogue sees to it that a burst costs at most two lists. */
   toolsChanged(): void
+  /** Takes another entry with the same connection; the session goes on. */
+  adopt(spec: ServerSpec): void
 }
 
 /** What {@link createServer} takes. */
@@ -32,9 +35,9 @@ export interface ServerOptions {
   readonly eras: EraMemory
   readonly info: { readonly name: string; readonly version: string }
   readonly cwd: string
-  onNotification(server: Server, frame: Frame): void
+  onNotification(server: Server, frame: Frame, redact: (text: string) => string): void
   onChange(server: Server): void
-  onError(error: TaplineError): void
+  onError(server: Server, error: TaplineError): void
 }
 
 /** A supervised server whose tool list is kept fresh. */
@@ -43,7 +46,7 @@ export function createServer(options: ServerOptions): Server {
 }
 
 class RunningServer implements Server {
-  readonly spec: ServerSpec
+  spec: ServerSpec
   readonly session: Session
   listed = false
   listError: string | undefined
@@ -60,10 +63,10 @@ class RunningServer implements Server {
       sdk: loadSdk,
       eras: options.eras,
       transportFor: (request) => options.kernel.hooks.connect.promise(request),
-      onNotification: (frame) => options.onNotification(this, frame),
+      onNotification: (frame, redact) => options.onNotification(this, frame, redact),
       onCatalogueStale: () => this.#refresh(),
       onStatus: () => options.onChange(this),
-      onError: (error) => options.onError(error),
+      onError: (error) => options.onError(this, error),
     })
   }
 
@@ -79,6 +82,10 @@ class RunningServer implements Server {
 
   toolsChanged(): void {
     this.#refresh()
+  }
+
+  adopt(spec: ServerSpec): void {
+    this.spec = spec
   }
 
   #refresh(): void {

@@ -16,12 +16,14 @@ export interface ServerDescription {
     readonly exposure: Exposure
   }[]
   readonly error?: string
+  /** What the person should do. */
+  readonly attention?: string
 }
 
 /** What is known of a server now. */
 export function describeServer(server: Server, tools: readonly ToolSpec[]): ServerDescription {
   const { spec, session } = server
-  const { state, reason, protocolVersion, era } = session.status
+  const { state, reason, attention, protocolVersion, era } = session.status
   const problem = reason ?? (state === 'connected' ? server.listError : undefined)
   return {
     name: spec.name,
@@ -34,6 +36,7 @@ export function describeServer(server: Server, tools: readonly ToolSpec[]): Serv
       .filter((tool) => tool.server.name === spec.name)
       .map(({ name, serverTool, exposure }) => ({ name, serverTool: serverTool.name, exposure })),
     ...(spec.enabled && problem !== undefined ? { error: problem } : {}),
+    ...(spec.enabled && state === 'auth_failed' && attention !== undefined ? { attention } : {}),
   }
 }
 

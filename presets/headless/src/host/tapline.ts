@@ -13,6 +13,7 @@ import {
 } from '@tapline/core'
 import { type Catalogue, createCatalogue } from '@tapline/tools'
 import { isToolsListChanged } from '@tapline/triggers'
+import type { ServerChange } from '../changes/change.ts'
 import { builtInPlugins } from '../plugins/built-in.ts'
 import { loadNamedPlugins } from '../plugins/named.ts'
 import type { Services } from '../plugins/services.ts'
@@ -21,39 +22,17 @@ import { withLoopsConfig } from '../settings/loops-config.ts'
 import { isKnownPolicy, strayPlugins, strayPushes } from '../settings/stray.ts'
 import { applySettings, folded, type Settings } from '../settings/settings.ts'
 import { eraMemory } from '../state/eras.ts'
+import { type ServerLog, serverLog } from '../state/server-log.ts'
 import { readConfiguration } from './configuration.ts'
 import { runHost, type RunningHost } from './host.ts'
+import { adopted, connectionOf } from './identity.ts'
+import type { Tapline } from './interface.ts'
 import type { TaplineOptions } from './options.ts'
 import { failureOf, noPushStream } from './server-diagnostics.ts'
 import { createServer, type Server } from './server.ts'
 import { createTelling } from './telling.ts'
 
-/** Tapline in one process: the kernel, the servers and the pipeline. */
-export interface Tapline {
-  readonly kernel: Kernel
-  readonly pipeline: Pipeline
-  /** The tools of all servers. */
-  readonly catalogue: Catalogue
-  readonly settings: Settings
-  /** Tells which directories are one project. */
-  readonly projects: Projects
-  /** Every configured server in order, the disabled ones too. */
-  readonly servers: readonly Server[]
-  readonly diagnostics: readonly Diagnostic[]
-  /** Project files that are not used because nobody was asked about them. */
-  readonly questions: readonly TrustQuestion[]
-  /** What built-in plugins offer beside their taps. */
-  readonly services: Services
-  /** False when mcp.json forbids to activate codemode for its servers. */
-  readonly autoEnableCodemode: boolean
-  server(name: string): Server | undefined
-  /** Begins to connect the enabled servers, in the background. */
-  start(): void
-  /** Reads the server files again. Servers whose entry is the same keep running. */
-  reload(): Promise<void>
-  /** Ends every server and plugin within a bounded time. */
-  close(): Promise<void>
-}
+export type { Tapline } from './interface.ts'
 
 /** Reads the configuration and sets everything up; nothing connects before {@link Tapline.start}. */
 export async function createTapline(options: TaplineOptions): Promise<Tapline> {
@@ -109,8 +88,11 @@ class RunningTapline implements Tapline {
   readonly #lasting: readonly Diagnostic[]
   #current: readonly Diagnostic[] = []
   readonly #eras
+  readonly #log: ServerLog
   readonly #tell: (diagnostic: Diagnostic) => void
   readonly #told = new Set<string>()
+  /** What was changed of servers that no file has. */
+  readonly #changes = new Map<string, ServerChange>()
   #started = false
   #closed = false
   #reloading: Promise<void> = Promise.resolve()
@@ -135,6 +117,7 @@ class RunningTapline implements Tapline {
     this.#tell = tell
     this.#settingsQuestions = questions
     this.#eras = eraMemory(options.paths.agentDir, (name) => this.server(name)?.spec)
+    this.#log = serverLog(options.paths.agentDir)
     this.catalogue = createCatalogue({ registerTool: kernel.hooks.registerTool, ...options.toolNames })
     this.pipeline = createPipeline({
       kernel,
@@ -170,6 +153,17 @@ class RunningTapline implements Tapline {
     return this.#reloading
   }
 
+  readonly change: Tapline['change'] = async (name, change, scope = 'here') => {
+    const spec = this.server(name)?.spec
+    if (!spec) throw new Error(`No MCP server is named "${name}".`)
+    const { saveChange } = await import('../changes/places.ts')
+    const savedTo = await saveChange(spec, change, scope, this.#options)
+    if (savedTo === undefined)
+      this.#changes.set(folded(name), { ...this.#changes.get(folded(name)), ...change })
+    await this.reload()
+    return savedTo === undefined ? {} : { savedTo }
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     await this.#reloading.catch(() => undefined)
@@ -178,6 +172,7 @@ class RunningTapline implements Tapline {
       this.catalogue.close()
       await Promise.allSettled(this.servers.map((server) => server.session.close()))
     } finally {
+      this.#log.flush()
       await this.kernel.dispose()
       await this.#running.close()
     }
@@ -197,17 +192,20 @@ class RunningTapline implements Tapline {
     const { attempts } = this.#options
     const specs = state.servers
       .map((spec) => applySettings(spec, this.settings))
-      .map((spec) =>
-        attempts === undefined ? spec : { ...spec, reconnect: { ...spec.reconnect, maxAttempts: attempts } },
-      )
-    const earlier = new Map(this.servers.map((server) => [JSON.stringify(server.spec), server]))
-    const next = specs.map((spec) => earlier.get(JSON.stringify(spec)) ?? this.#create(spec))
+      .map((spec) => ({
+        ...spec,
+        ...(spec.source.scope === 'session' ? this.#changes.get(folded(spec.name)) : {}),
+        ...(attempts === undefined ? {} : { reconnect: { ...spec.reconnect, maxAttempts: attempts } }),
+      }))
+    const earlier = new Map(this.servers.map((server) => [connectionOf(server.spec), server]))
+    const next = specs.map((spec) => earlier.get(connectionOf(spec)) ?? this.#create(spec))
+    const changed = next.filter((server, index) => adopted(server, specs[index]!))
     const ended = this.servers.filter((server) => !next.includes(server))
     this.servers = next
     this.pipeline.reroute()
     this.catalogue.setServers(specs)
     // What they offered is gone at once, however long they take to end.
-    for (const server of ended) this.#options.onServer?.(server)
+    for (const server of [...ended, ...changed]) this.#options.onServer?.(server)
     await Promise.all(ended.map((server) => server.session.close()))
     if (this.#started) this.start()
   }
@@ -220,16 +218,17 @@ class RunningTapline implements Tapline {
       eras: this.#eras,
       info: this.#options.info,
       cwd: this.#options.paths.cwd,
-      onNotification: (server, frame) => this.#receive(server, frame),
+      onNotification: (...heard) => this.#receive(...heard),
       onChange: (server) => {
         this.#notePushStream(server)
         this.#options.onServer?.(server)
       },
-      onError: (error) => this.#fail(spec, error),
+      onError: (server, error) => this.#fail(server.spec, error),
     })
   }
 
-  #receive(server: Server, frame: Frame): void {
+  #receive(server: Server, frame: Frame, redact: (text: string) => string): void {
+    if (frame.method === 'notifications/message') this.#log.write(server.spec.name, frame.params, redact)
     if (isToolsListChanged(frame.method)) server.toolsChanged()
     if (this.#options.pushes !== 'ignore') this.pipeline.receive(server.spec.name, frame)
   }

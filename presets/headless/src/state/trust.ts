@@ -23,6 +23,8 @@ export interface TrustStore {
   answer(path: string, directory: string, content: string): boolean | undefined
   /** Saves an answer for the content that the question showed. */
   save(question: Pick<TrustQuestion, 'path' | 'directory' | 'content'>, answer: boolean): Promise<void>
+  /** Where somebody said yes to exactly `before`, the yes now holds for `after`, which Tapline itself writes there. */
+  carry(path: string, directory: string, before: string, after: string): Promise<void>
 }
 
 /** The store in `<agent dir>/tapline/trust.json`. `overall` is what --approve or --no-approve say. */
@@ -39,23 +41,31 @@ export function trustStore(
       (content as Answers).directories !== null,
     ...(onSetAside ? { onSetAside } : {}),
   })
+  const kept = (path: string, directory: string): Answer | undefined =>
+    own(own(directoriesIn(file), canonical(directory)), fileKey(directory, path))
+  const save: TrustStore['save'] = async ({ path, directory, content }, answer) => {
+    const directoryKey = canonical(directory)
+    const entry = { sha256: sha256(content), answer, at: new Date().toISOString() }
+    await file.update((answers) => ({
+      ...answers,
+      directories: {
+        ...answers.directories,
+        [directoryKey]: { ...own(answers.directories, directoryKey), [fileKey(directory, path)]: entry },
+      },
+    }))
+  }
   return {
     path: file.path,
     answer: (path, directory, content) => {
       if (overall !== undefined) return overall
-      const entry = own(own(directoriesIn(file), canonical(directory)), fileKey(directory, path))
+      const entry = kept(path, directory)
       return entry?.sha256 === sha256(content) ? entry.answer : undefined
     },
-    save: async ({ path, directory, content }, answer) => {
-      const directoryKey = canonical(directory)
-      const entry = { sha256: sha256(content), answer, at: new Date().toISOString() }
-      await file.update((answers) => ({
-        ...answers,
-        directories: {
-          ...answers.directories,
-          [directoryKey]: { ...own(answers.directories, directoryKey), [fileKey(directory, path)]: entry },
-        },
-      }))
+    save,
+    carry: async (path, directory, before, after) => {
+      const entry = kept(path, directory)
+      if (entry?.answer === true && entry.sha256 === sha256(before))
+        await save({ path, directory, content: after }, true)
     },
   }
 }

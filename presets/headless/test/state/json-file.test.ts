@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import {
   existsSync,
   lstatSync,
+  lutimesSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -132,12 +133,13 @@ describe('a JSON file', () => {
       },
     ],
     ['a file', (lock: string) => writeFileSync(lock, '')],
+    ['a link that leads nowhere', (lock: string) => symlinkSync('/nowhere/at/all', lock)],
   ])('is free again after a stale lock that is %s, at once', async (_what, leave) => {
     const { root } = createPlace()
     const path = join(root, 'state.json')
     leave(`${path}.lock`)
     const past = new Date(Date.now() - 15_000)
-    utimesSync(`${path}.lock`, past, past)
+    lutimesSync(`${path}.lock`, past, past)
     const others = Array.from({ length: 5 }, () =>
       counter(path).update(({ count }) => ({ count: count + 1 })),
     )

@@ -1,7 +1,10 @@
-import type { ToolAnnotations, ToolSpec } from '@tapline/core'
+import { cleanLines, cut, type ToolAnnotations, type ToolSpec } from '@tapline/core'
 import { resultSchema } from '@tapline/tools'
 import type { CachedTool } from '../cached-tools.ts'
-import { namespaceOf } from './reach.ts'
+import { namespaceOf } from '../servers-section.ts'
+
+/** What a server says of itself is read by the model whenever it asks for the namespace. */
+const LONGEST_WORDS = 8_192
 
 /**
  * The pi definition of a tool, without what it does. `codemode` and `deferred` are both pi's
@@ -10,6 +13,8 @@ import { namespaceOf } from './reach.ts'
 export function definitionOf(spec: ToolSpec, instructions: string | undefined): CachedTool {
   const { server } = spec
   const annotations = hintsOf(spec.annotations)
+  const description = bounded(server.description)
+  const ownWords = bounded(instructions)
   return {
     name: spec.name,
     label: spec.label,
@@ -20,11 +25,15 @@ export function definitionOf(spec: ToolSpec, instructions: string | undefined): 
     namespace: {
       name: namespaceOf(server.name),
       aliases: [server.name],
-      ...(server.description ? { description: server.description } : {}),
-      ...(instructions ? { instructions } : {}),
+      ...(description ? { description } : {}),
+      ...(ownWords ? { instructions: ownWords } : {}),
     },
     ...(annotations ? { annotations } : {}),
   }
+}
+
+function bounded(text: string | undefined): string {
+  return text === undefined ? '' : cut(cleanLines(text).trim(), LONGEST_WORDS)
 }
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const

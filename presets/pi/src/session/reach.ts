@@ -2,12 +2,8 @@ import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-a
 import type { Exposure, ServerSpec } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
 import { activateTools } from '../activation.ts'
+import { namespaceOf } from '../servers-section.ts'
 import type { Notices } from './notices.ts'
-
-/** The name under which codemode and tool search know a server's tools. */
-export function namespaceOf(server: string): string {
-  return `mcp__${server.replaceAll('-', '_')}`
-}
 
 /** Every exposure that a server's tools can have by its entry. */
 export function exposuresOf(spec: ServerSpec): ReadonlySet<Exposure> {
@@ -46,10 +42,11 @@ export function activateReachingTools(
     .getActiveTools()
     .some((name) => (name === 'codemode' || name === 'tool_search') && reaching.has(name))
   if (reachable) return
+  const forbidden = exposures.has('codemode') && reaching.has('codemode') && !autoEnableCodemode
+  const reason = forbidden ? ' (autoEnableCodemode is false)' : ''
   notices.say({
     severity: 'warning',
-    message:
-      'MCP tools are only reachable from the codemode or tool_search tool, but neither is active; they cannot be called.',
+    message: `MCP tools are only reachable from the codemode or tool_search tool, but neither is active${reason}; they cannot be called.`,
   })
 }
 

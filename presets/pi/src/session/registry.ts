@@ -17,6 +17,8 @@ export interface Registry {
   takenByExtension(name: string): boolean
   /** Whether a tool of this name was registered, by the factory too. */
   isOwn(name: string): boolean
+  /** The server that a registered tool belongs to, also of one that is hidden now. */
+  serverOf(name: string): string | undefined
   /** Registers what is new or different, in order, and hides what is gone: pi cannot forget a tool. */
   apply(tools: readonly ToolSpec[], instructionsOf: (server: string) => string | undefined): void
   /** The definitions as they were last registered. */
@@ -58,8 +60,10 @@ export function createRegistry(
     taken: (name) => others.has(name) && !registered.has(name),
     takenByExtension: (name) => (others.get(name) ?? 'builtin') !== 'builtin',
     isOwn: (name) => registered.has(name),
+    serverOf: (name) => registered.get(name)?.definition.namespace?.aliases?.[0],
     apply: (tools, instructionsOf) => {
       const kept = new Set<string>()
+      const indirect = new Set<string>()
       for (const spec of tools) {
         attempt(spec.name, () => {
           const definition = definitionOf(spec, instructionsOf(spec.server.name))
@@ -68,8 +72,12 @@ export function createRegistry(
           const earlier = registered.get(definition.name)
           if (!earlier || earlier.hidden || earlier.signature !== signature)
             register(definition, signature, false)
+          if (earlier?.definition.exposure === 'direct' && definition.exposure !== 'direct')
+            indirect.add(definition.name)
         })
       }
+      // pi declares a new direct tool by itself, and never takes one back.
+      if (indirect.size > 0) pi.setActiveTools(pi.getActiveTools().filter((name) => !indirect.has(name)))
       for (const [name, { definition, signature, hidden }] of registered)
         if (!hidden && !kept.has(name)) attempt(name, () => register(definition, signature, true))
     },

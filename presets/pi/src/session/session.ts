@@ -5,9 +5,9 @@ import type {
   ExtensionContext,
   ToolDefinition,
 } from '@earendil-works/pi-coding-agent'
-import { messageOf } from '@tapline/core'
-import type { Diagnostic, TrustQuestion } from '@tapline/core'
+import { type Diagnostic, messageOf, type TrustQuestion } from '@tapline/core'
 import { createTapline, pathsFor, SETTINGS_FILES, type Tapline, trustStore } from '@tapline/headless'
+import { type PromptSections, sectionsOf } from '../prompt-sections.ts'
 import { RULE_TOOL_NAMES, withdrawRuleTools } from '../rule-tools.ts'
 import { createAgents } from './agents/index.ts'
 import { approvalOnCommandLine } from './approval.ts'
@@ -29,8 +29,8 @@ type ToolCall = Parameters<ToolDefinition['execute']>
 
 /** Tapline in one pi session, as the entry drives it. */
 export interface PiSession {
-  /** Waits for direct tools that are not known yet, at most ten seconds after the session's start. */
-  beforePrompt(signal: AbortSignal | undefined): Promise<void>
+  /** Waits at most ten seconds from the start for direct tools not known yet; answers what the prompt says. */
+  beforePrompt(signal: AbortSignal | undefined): Promise<PromptSections>
   /** Waits for the servers that this call may reach. */
   beforeToolCall(name: string, input: Record<string, unknown>, signal: AbortSignal | undefined): Promise<void>
   callTool(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']>
@@ -75,23 +75,14 @@ class RunningSession implements PiSession {
   #restarting: Promise<void> | undefined
   #closed = false
 
-  constructor(
-    pi: ExtensionAPI,
-    ctx: ExtensionContext,
-    cachedNames: ReadonlySet<string>,
-    plugins: readonly unknown[],
-  ) {
+  constructor(...[pi, ctx, cachedNames, plugins]: Parameters<typeof openSession>) {
     this.#pi = pi
     this.#plugins = plugins
     this.#ctx = ctx
     this.#paths = pathsFor(process.env, ctx.cwd)
     this.#notices = createNotices(ctx)
-    this.#trust = trustStore(this.#paths.agentDir, approvalOnCommandLine(process.argv), (path, keptAs) =>
-      this.#notices.say({
-        severity: 'warning',
-        message: `${path} could not be read and was set aside as ${keptAs}.`,
-      }),
-    )
+    const approval = approvalOnCommandLine(process.argv)
+    this.#trust = trustStore(this.#paths.agentDir, approval, this.#notices.setAside)
     this.#chat = createChat(pi, ctx, () => this.#tapline?.services.rules)
     this.#panel = createPanel(ctx, this.#paths)
     this.#footer = createFooter(ctx, this.#paths)
@@ -159,6 +150,7 @@ class RunningSession implements PiSession {
     activateReachingTools(this.#pi, this.#ctx, tapline, this.#notices, this.#toolbox)
     this.#footer.show(tapline)
     tapline.start()
+    this.#notices.holdUntil(Promise.all(tapline.servers.map((server) => server.settled())))
   }
 
   /** Asks what only a person can answer, without holding anything up; says what was held back for it. */
@@ -185,8 +177,9 @@ class RunningSession implements PiSession {
     await this.#start((diagnostic) => this.#notices.say(diagnostic))
   }
 
-  async beforePrompt(signal: AbortSignal | undefined): Promise<void> {
+  async beforePrompt(signal: AbortSignal | undefined): Promise<PromptSections> {
     await this.#toolbox.ready(signal)
+    return sectionsOf(this.#toolbox, this.#channels)
   }
 
   async beforeToolCall(
@@ -211,8 +204,12 @@ class RunningSession implements PiSession {
   }
 
   async serversRegistered(): Promise<void> {
+    await this.#tapline?.reload()
+    this.#reloaded()
+  }
+
+  #reloaded(): void {
     if (!this.#tapline) return
-    await this.#tapline.reload()
     activateReachingTools(this.#pi, this.#ctx, this.#tapline, this.#notices, this.#toolbox)
     this.#footer.show(this.#tapline)
     this.#toolbox.changed()
@@ -243,6 +240,7 @@ class RunningSession implements PiSession {
   #scope(): CommandScope {
     const tapline = this.#tapline
     if (!tapline) throw new Error('The MCP servers are being set up; try again in a moment.')
-    return { pi: this.#pi, tapline, toolbox: this.#toolbox, paths: this.#paths, panel: this.#panel }
+    const reloaded = (): void => this.#reloaded()
+    return { pi: this.#pi, tapline, toolbox: this.#toolbox, paths: this.#paths, panel: this.#panel, reloaded }
   }
 }

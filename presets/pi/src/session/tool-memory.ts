@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type HostPaths, type ServerSpec, writeAtomically } from '@tapline/core'
-import { builtInPlugins, type Server, SETTINGS_FILES, type Tapline } from '@tapline/headless'
+import { builtInPlugins, connectionOf, type Server, SETTINGS_FILES, type Tapline } from '@tapline/headless'
 import { cacheableTools, fingerprint, toolCache, type ToolListing } from '@tapline/tools'
 import { type CachedTool, type FactoryCache, factoryCachePath, factoryFingerprint } from '../cached-tools.ts'
 
@@ -27,7 +27,7 @@ export function toolMemory(
 ): ToolMemory {
   const cache = toolCache(join(agentDir, 'tapline', 'tools.json'))
   const keyOf = (spec: ServerSpec): string =>
-    fingerprint(JSON.stringify(spec), tapline.kernel.plugins, [versionOfThis()])
+    fingerprint(connectionOf(spec), tapline.kernel.plugins, [versionOfThis()])
   const known = cache.read(new Map(tapline.servers.map(({ spec }) => [spec.name, keyOf(spec)])))
   const earlier = readInstructions(factoryCachePath(agentDir))
   const heard = new WeakMap<Server, string | undefined>()
@@ -129,7 +129,7 @@ function isOfProject({ spec: { source } }: Server): boolean {
 }
 
 /** Whether a project has a say in this session, or might have. */
-function hasProjectFiles(agentDir: string, cwd: string): boolean {
+export function hasProjectFiles(agentDir: string, cwd: string): boolean {
   const directory = resolve(cwd, '.pi')
   if (directory === resolve(agentDir)) return false
   return ['mcp.json', 'mcp.toml', ...SETTINGS_FILES].some((name) => existsSync(join(directory, name)))

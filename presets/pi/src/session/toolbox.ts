@@ -4,9 +4,10 @@ import type { Server, Tapline } from '@tapline/headless'
 import { toolName } from '@tapline/tools'
 import { callServer } from './calls.ts'
 import type { Notices } from './notices.ts'
-import { exposuresOf } from './reach.ts'
+import { exposuresOf, unsettled } from './reach.ts'
+import { serversSection } from '../servers-section.ts'
 import { comesFromFactory, createRegistry, type Registry } from './registry.ts'
-import { createResourceTools, type ResourceTools } from './resource-tools.ts'
+import { createResourceTools, type ResourceTools } from './resource-tools/index.ts'
 import { type ToolMemory, toolMemory } from './tool-memory.ts'
 
 /** Direct tools that nobody knows yet are waited for this long, counted from the session's start. */
@@ -28,6 +29,8 @@ export interface Toolbox {
   applyNow(): void
   /** Resolves when the direct tools are registered, or waited for long enough. */
   ready(signal: AbortSignal | undefined): Promise<void>
+  /** What the prompt says of the servers whose tools are not declared. */
+  section(): string | undefined
   call(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']>
   /** Names that are not Tapline's. */
   taken(name: string): boolean
@@ -68,8 +71,7 @@ class SessionToolbox implements Toolbox {
 
   constructor(options: ToolboxOptions) {
     this.#options = options
-    const { pi, notices, paths } = options
-    this.#resources = createResourceTools({ pi, notices, home: paths.home })
+    this.#resources = createResourceTools(options)
     this.#registry = createRegistry(
       options.pi,
       options.cachedNames,
@@ -130,10 +132,7 @@ class SessionToolbox implements Toolbox {
     ).toSorted((a, b) => Number(comesFromFactory(b)) - Number(comesFromFactory(a)))
     for (const spec of shown) this.#sayRenamed(spec)
     this.#specs = new Map(shown.map((spec) => [spec.name, spec]))
-    this.#registry.apply(
-      shown,
-      (server) => tapline.server(server)?.session.status.instructions ?? this.#memory?.instructionsOf(server),
-    )
+    this.#registry.apply(shown, (server) => this.#instructionsOf(server))
     this.#resources.apply(this.#directKnown)
     this.#applied = true
     this.#settle(tapline)
@@ -144,10 +143,24 @@ class SessionToolbox implements Toolbox {
     await Promise.race([this.#waiting, aborted(signal)])
   }
 
-  async call(name: string, ...[, params, signal, onUpdate]: ToolCall): ReturnType<ToolDefinition['execute']> {
+  section(): string | undefined {
+    const enabled = (this.#tapline?.servers ?? []).filter(({ spec }) => spec.enabled)
+    return serversSection(
+      enabled.map(({ spec }) => ({
+        name: spec.name,
+        exposures: exposuresOf(spec),
+        description: spec.description,
+        instructions: this.#instructionsOf(spec.name),
+      })),
+    )
+  }
+
+  async call(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']> {
+    if (this.#resources.has(name)) return this.#resources.call(name, ...call)
+    const [, params, signal, onUpdate] = call
     const spec = this.#specs.get(name)
-    const server = spec ? this.#tapline?.server(spec.server.name) : undefined
-    if (!spec || !server?.spec.enabled) throw new Error(`MCP tool "${name}" is no longer available.`)
+    const server = this.#tapline?.server(spec?.server.name ?? this.#registry.serverOf(name) ?? '')
+    if (!spec || !server?.spec.enabled) throw new Error(whyGone(name, server))
     const reads = (): boolean => this.#resources.reads(server)
     return callServer(server, spec, this.#options.paths.home, params, signal, onUpdate, reads)
   }
@@ -164,6 +177,10 @@ class SessionToolbox implements Toolbox {
     this.#closed = true
     clearTimeout(this.#timer)
     await this.#memory?.close()
+  }
+
+  #instructionsOf(server: string): string | undefined {
+    return this.#tapline?.server(server)?.session.status.instructions ?? this.#memory?.instructionsOf(server)
   }
 
   /** Another extension's tool keeps its name; ours is told apart, and the person is told. */
@@ -206,6 +223,13 @@ class SessionToolbox implements Toolbox {
     this.#waiting = undefined
     this.applyNow()
   }
+}
+
+/** Why a tool that the model knows of cannot be called. */
+function whyGone(name: string, server: Server | undefined): string {
+  if (server && !server.spec.enabled) return `MCP server "${server.spec.name}" is disabled.`
+  if (server && unsettled([server]).length > 0) return `MCP server "${server.spec.name}" is still starting.`
+  return `MCP tool "${name}" is no longer available.`
 }
 
 function aborted(signal: AbortSignal | undefined): Promise<void> {

@@ -52,7 +52,12 @@ it('lets nothing escape from the toolbox, and says it once', () => {
     pi: fakePi([]),
     paths: { agentDir: '/nowhere', home: '/nowhere', cwd: '/nowhere', loopsDir: '/nowhere/loops' },
     cachedNames: new Set(),
-    notices: { say: ({ message }) => said.push(message), close: () => undefined },
+    notices: {
+      say: ({ message }) => said.push(message),
+      setAside: () => undefined,
+      holdUntil: () => undefined,
+      close: () => undefined,
+    },
     onApplied: () => undefined,
   })
   const broken = {

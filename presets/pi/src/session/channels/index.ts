@@ -10,15 +10,14 @@ import { channelSection, type PromptedChannel } from './instructions.ts'
 import { followCalls } from './open-calls.ts'
 import { askAboutChannel } from './question.ts'
 
-/** The name of the section of the system prompt. */
-const SECTION = 'channels'
-
 /** Channels in one pi session: who may speak, what the prompt says of them, and which dialogs they are told of. */
 export interface SessionChannels {
   /** Goes on with this Tapline. */
   use(tapline: Tapline): void
   /** Something about a server may have changed. */
   changed(server: Server): void
+  /** What the prompt says of channels now. */
+  section(): string | undefined
   close(): void
 }
 
@@ -45,16 +44,8 @@ export function createChannels(
 
   const calls = followCalls(pi)
   const stopRelay = relayDialogs(ctx, { calls, channels: () => tapline?.services.channels })
-  const stopPrompt = pi.on('before_agent_start', ({ systemPromptOptions }) => {
-    const section = sectionNow()
-    if (section === undefined) return
-    systemPromptOptions.sections[SECTION] = section
-    // Another extension has replaced the whole prompt: sections are not in it.
-    if (systemPromptOptions.forceSystemPrompt !== undefined)
-      systemPromptOptions.forceSystemPrompt += `\n\n<${SECTION}>\n${section}\n</${SECTION}>`
-  })
 
-  const sectionNow = (): string | undefined => {
+  const section = (): string | undefined => {
     const speaking = (tapline?.servers ?? []).flatMap(({ spec }): readonly PromptedChannel[] => {
       const mayReach = spec.enabled && optsIn(spec) && heard.has(spec.name)
       if (!mayReach || !consents.of(spec)?.speak) return []
@@ -117,9 +108,9 @@ export function createChannels(
       for (const server of next.servers) changed(server)
     },
     changed,
+    section,
     close: () => {
       closed = true
-      stopPrompt()
       stopRelay()
       calls.close()
     },

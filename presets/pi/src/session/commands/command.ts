@@ -14,6 +14,8 @@ export interface CommandScope {
   readonly toolbox: Toolbox
   readonly paths: HostPaths
   readonly panel: Panel
+  /** The servers are others than before: their tools, and what reaches them, are brought up to date. */
+  reloaded(): void
 }
 
 /** A slash command of Tapline. */

@@ -2,8 +2,10 @@ import type { ExtensionCommandContext } from '@earendil-works/pi-coding-agent'
 import { isTaplineError, messageOf } from '@tapline/core'
 import type { Server } from '@tapline/headless'
 import { serversText } from '../servers-text.ts'
+import { signInServers, signInTo, signOutOf } from '../sign-in/index.ts'
 import type { Toolbox } from '../toolbox.ts'
 import { type Action, completeActions, runAction, type SlashCommand } from './command.ts'
+import { CHANGES, completeChange } from './mcp-changes.ts'
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   status: (_rest, ctx, { tapline, toolbox }) => ctx.ui.notify(serversText(tapline, toolbox), 'info'),
@@ -16,9 +18,12 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       await reconnect(server, ctx, toolbox)
     }
   },
-  reload: async (_rest, ctx, { tapline, toolbox }) => {
+  login: (rest, ctx, scope) => signInTo(rest, ctx, scope),
+  logout: (rest, ctx, scope) => signOutOf(rest, ctx, scope),
+  ...CHANGES,
+  reload: async (_rest, ctx, { tapline, toolbox, reloaded }) => {
     await tapline.reload()
-    toolbox.changed()
+    reloaded()
     await Promise.all(tapline.servers.map((server) => server.settled()))
     ctx.ui.notify(serversText(tapline, toolbox), 'info')
   },
@@ -28,16 +33,18 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 export const mcpCommand: SlashCommand = {
   run: (args, ctx, scope) => runAction('mcp', ACTIONS, 'status', args, ctx, scope),
   complete: (prefix, tapline) => {
-    const servers = tapline?.servers ?? []
-    const [action, name, ...rest] = prefix.trimStart().split(/\s+/)
+    const [action = '', name, ...rest] = prefix.trimStart().split(/\s+/)
+    if (Object.hasOwn(CHANGES, action) && name !== undefined)
+      return completeChange(action, [name, ...rest], tapline)
     if (rest.length > 0) return null
-    if (name === undefined) return completeActions(ACTIONS, action ?? '')
-    if (action !== 'reconnect') return null
+    if (name === undefined) return completeActions(ACTIONS, action)
+    if (!['login', 'logout', 'reconnect'].includes(action)) return null
+    const servers = action === 'reconnect' ? (tapline?.servers ?? []) : signInServers(tapline)
     if (servers.some(({ spec }) => spec.name === name)) return null
     const named = servers.filter(({ spec }) => spec.name.startsWith(name))
     return named.length === 0
       ? null
-      : named.map(({ spec }) => ({ value: `reconnect ${spec.name}`, label: spec.name }))
+      : named.map(({ spec }) => ({ value: `${action} ${spec.name}`, label: spec.name }))
   },
 }
 

@@ -1,0 +1,217 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { waitUntil } from '../../drivers/processes.ts'
+import { runPi } from '../../drivers/pi-run.ts'
+import { createStage, PATIENCE_MS, TAPLINE } from '../stage.ts'
+import { servers } from '../../drivers/fixtures.ts'
+import { declaredBy, openSide, registered, SCRIPT, type SideOptions } from './side.ts'
+
+/* The rows of "Expected outcome" and of "What was run" of the chapter on MCP of "Pi Agents", under Tapline. */
+
+const gate = (name: string): string =>
+  fileURLToPath(new URL(`../../../examples/permission-gate/${name}.ts`, import.meta.url))
+const BARE = `pi.on('tool_call', async (event) => event.toolName === 'transition_issue' ? { block: true, reason: 'bare' } : undefined)`
+const ISSUE = 'mcp__jira__transition_issue'
+const TOOLS = SCRIPT['tools/list'][''].tools.length
+const issueOf = (server: string): string => `mcp__${server}__transition_issue`
+const calling = (name: string): string =>
+  `try { text((await tools.${name}({ id: '1' })).content[0].text) } catch (error) { text('REFUSED ' + error.message) }`
+
+const tapline = (options: SideOptions) => openSide('tapline', options)
+const direct = { jira: { exposure: 'direct' } }
+const allExposures = Object.fromEntries(
+  ['direct', 'codemode', 'deferred', 'hidden'].map((exposure) => [exposure, { exposure }]),
+)
+
+/** One call in print mode, where there is no UI. */
+async function printed(extension: string, name: string): Promise<{ stdout: string; heard: number }> {
+  await using stage = await createStage()
+  const log = stage.log('heard')
+  const script = stage.scratch.write('script.json', { capabilities: { tools: {} }, ...SCRIPT })
+  stage.json({
+    jira: { command: process.execPath, args: [servers.scripted, script, log.path], exposure: 'direct' },
+  })
+  stage.model.script([{ toolCalls: [{ name, args: { id: '1' } }] }])
+  const { stdout } = await runPi(['-p', '--no-session', '-e', TAPLINE, '-e', extension, 'go'], {
+    scratch: stage.scratch,
+    model: stage.model,
+  })
+  return { stdout, heard: log.count('tools/call') }
+}
+
+describe('permission gates', () => {
+  it('keyed on the bare name never match: the call reaches the server', async () => {
+    await using paper = await createStage()
+    const bare = paper.extension('bare', BARE)
+    await using gated = await tapline({ entries: direct, extensions: [bare] })
+    expect(await gated.call(ISSUE, { id: '1' })).toBe('done')
+    expect(gated.heard()).toBe(1)
+  })
+
+  it('with full names block without a UI, and the server hears nothing', async () => {
+    const { stdout, heard } = await printed(gate('by-name'), ISSUE)
+    expect(stdout).toContain(`${ISSUE} blocked: no UI to confirm`)
+    expect(heard).toBe(0)
+  })
+
+  it('with full names and a UI let the person decide', async () => {
+    let approved = true
+    const asked: string[] = []
+    await using side = await tapline({
+      entries: direct,
+      extensions: [gate('by-name')],
+      onUi: ({ message }) => {
+        asked.push(String(message))
+        return approved
+      },
+    })
+    expect(await side.call(ISSUE, { id: '1' })).toBe('done')
+    approved = false
+    expect(await side.call(ISSUE, { id: '1' })).toContain(`${ISSUE} was not approved`)
+    expect(side.heard()).toBe(1)
+    expect(asked).toEqual([`${ISSUE} (from jira)`, `${ISSUE} (from jira)`])
+  })
+
+  it('see the calls of scripts too', async () => {
+    await using side = await tapline({
+      entries: { jira: {} },
+      extensions: [gate('by-name')],
+      onUi: () => false,
+    })
+    expect(await side.script(calling(ISSUE))).toContain(`REFUSED ${ISSUE} was not approved`)
+    expect(side.heard()).toBe(0)
+  })
+
+  it('by hints believe a server that lies', async () => {
+    const { stdout, heard } = await printed(gate('by-hints'), 'mcp__jira__delete_everything')
+    expect(stdout).toContain('done')
+    expect(heard).toBe(1)
+  })
+
+  it('by hints take no hints for danger', async () => {
+    const { stdout, heard } = await printed(gate('by-hints'), 'mcp__jira__no_hints')
+    expect(stdout).toContain('mcp__jira__no_hints requires approval, but no UI is available')
+    expect(heard).toBe(0)
+  })
+
+  it('by namespace find tools that go by their own names', async () => {
+    await using side = await tapline({
+      extensions: [gate('by-namespace')],
+      onUi: () => false,
+      prepare: (stage) => {
+        const args = [
+          servers.scripted,
+          `${stage.scratch.root}/script.json`,
+          `${stage.scratch.root}/heard.jsonl`,
+        ]
+        stage.toml({ jira: { command: process.execPath, args }, other: { command: process.execPath, args } })
+      },
+    })
+    await waitUntil(
+      async () => (await side.tools()).filter(({ name }) => name.endsWith('transition_issue')).length === 2,
+      PATIENCE_MS,
+      () => 'the tools of both servers',
+    )
+    const named = (await side.tools()).filter(({ name }) => name.endsWith('transition_issue'))
+    const of = (server: string) => named.find(({ namespace }) => namespace?.name === `mcp__${server}`)!.name
+    expect(await side.call(of('jira'), { id: '1' })).toContain(`${of('jira')} was not approved`)
+    expect(side.heard()).toBe(0)
+    expect(await side.call(of('other'), { id: '1' })).toBe('done')
+  })
+})
+
+describe('exposure', () => {
+  it('declares direct tools under mcp__<server>__<tool>, and neither codemode nor hidden ones', async () => {
+    await using side = await tapline({
+      entries: { jira: { exposure: 'direct' }, code: {}, gone: { exposure: 'hidden' } },
+    })
+    const declared = declaredBy(await side.prompt())
+    expect(declared).toContain(ISSUE)
+    expect(declared.filter((name) => name.startsWith('mcp__') && !name.startsWith('mcp__jira__'))).toEqual([])
+    expect(await side.call(issueOf('gone'), { id: '1' })).toContain('not found')
+    expect(await side.script(calling(issueOf('gone')))).toContain('REFUSED')
+    expect(side.heard()).toBe(0)
+  })
+
+  it('of an allowlist of pi’s tools leaves codemode and deferred tools callable from scripts, undeclared', async () => {
+    await using side = await tapline({ entries: allExposures, args: ['--tools', 'read,codemode'] })
+    expect(declaredBy(await side.prompt())).toEqual(['read', 'codemode'])
+    for (const server of ['codemode', 'deferred'])
+      expect(await side.script(calling(issueOf(server)))).toContain('done')
+    expect(side.heard()).toBe(2)
+  })
+
+  it('of a direct tool that an allowlist keeps and does not name is nothing: registered, undeclared, not callable', async () => {
+    await using side = await tapline({
+      entries: { direct: { exposure: 'direct' } },
+      args: ['--tools', 'read,codemode'],
+    })
+    await registered(side, TOOLS)
+    expect((await side.tools()).map(({ name }) => name)).toContain(issueOf('direct'))
+    expect(declaredBy(await side.prompt())).not.toContain(issueOf('direct'))
+    expect(await side.script(calling(issueOf('direct')))).toMatch(/REFUSED.*Available: read/s)
+    expect(await side.call(issueOf('direct'), { id: '1' })).toContain('not found')
+    expect(side.heard()).toBe(0)
+  })
+
+  it('is not changed by an entry that names tools: it declares the direct one alone', async () => {
+    const entries = { jira: { exposure: 'direct', toolExposure: { reads: 'codemode', no_hints: 'hidden' } } }
+    await using side = await tapline({ entries, args: ['--tools', 'read,codemode,mcp__jira__*'] })
+    const declared = declaredBy(await side.prompt())
+    expect(declared).toContain(ISSUE)
+    expect(declared).not.toContain('mcp__jira__reads')
+    expect(await side.script(calling('mcp__jira__reads'))).toContain('done')
+    expect(await side.script(calling('mcp__jira__no_hints'))).toContain('REFUSED')
+    expect(side.heard()).toBe(1)
+  })
+
+  it('ends with --exclude-tools: not even registered', async () => {
+    await using side = await tapline({ entries: allExposures, args: ['--exclude-tools', 'mcp__*'] })
+    const declared = declaredBy(await side.prompt())
+    expect(declared.filter((name) => name.startsWith('mcp__'))).toEqual([])
+    expect((await side.tools()).filter(({ name }) => name.startsWith('mcp__'))).toEqual([])
+    expect(await side.script(calling(issueOf('codemode')))).toContain('REFUSED')
+    expect(side.heard()).toBe(0)
+  })
+
+  it('is not touched by --no-mcp, which is about pi’s own support', async () => {
+    await using side = await tapline({ entries: direct, args: ['--no-mcp'] })
+    expect(declaredBy(await side.prompt())).toContain(ISSUE)
+    expect(await side.call(ISSUE, { id: '1' })).toBe('done')
+  })
+})
+
+describe('servers that extensions register', () => {
+  const REGISTERING = `
+    const entry = { command: process.execPath, args: [process.env.SCRIPTED, process.env.SCRIPT, process.env.SCRIPT_LOG] }
+    pi.registerMcpServer('early', { ...entry, exposure: 'direct' })
+    pi.registerMcpServer('jira', { ...entry, exposure: 'direct', description: 'The loser' })
+    pi.registerCommand('late', { handler: async () => pi.registerMcpServer('late', entry) })
+    pi.registerCommand('early-off', { handler: async () => pi.unregisterMcpServer('early') })`
+
+  it('are callable, then gone; one of mcp.json takes precedence', async () => {
+    await using paper = await createStage()
+    const extension = paper.extension('registering', REGISTERING)
+    await using side = await tapline({ entries: { jira: {} }, extensions: [extension] })
+    const declared = declaredBy(await side.prompt())
+    expect(declared).toContain(issueOf('early'))
+    expect(declared).not.toContain(ISSUE)
+    expect(await side.call(issueOf('early'), { id: '1' })).toBe('done')
+    expect(side.heard()).toBe(1)
+
+    const shown = (await side.pi.command('/mcp')).join('\n')
+    expect(shown).toMatch(/'jira' of \S+registering\.ts is not used: 'jira' of \S+mcp\.json goes before it/)
+    await side.pi.command('/late')
+    await registered(side, 3 * TOOLS)
+    expect(await side.script(calling(issueOf('late')))).toContain('done')
+
+    await side.pi.command('/early-off')
+    await waitUntil(
+      async () => !declaredBy(await side.prompt()).includes(issueOf('early')),
+      PATIENCE_MS,
+      () => 'the tools to be gone',
+    )
+    expect(await side.call(issueOf('early'), { id: '1' })).toContain('not found')
+    expect(side.heard()).toBe(2)
+  })
+})
