@@ -37,10 +37,18 @@ export interface Claimer {
   end(): Promise<void>
 }
 
-export async function startClaimer(place: Place, windowMs = 300_000): Promise<Claimer> {
-  const child = spawn(process.execPath, [SCRIPT, place.loopsDir, place.project, String(windowMs)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
+/** `mostKilobytes` is the largest file that it may write: beyond that its disk is full. */
+export async function startClaimer(
+  place: Place,
+  { windowMs = 300_000, mostKilobytes }: { windowMs?: number; mostKilobytes?: number } = {},
+): Promise<Claimer> {
+  const args = [SCRIPT, place.loopsDir, place.project, String(windowMs)]
+  const limited = `ulimit -f ${mostKilobytes}; exec "$0" "$@"`
+  const [command, ...more] =
+    mostKilobytes === undefined
+      ? [process.execPath, ...args]
+      : ['/bin/bash', '-c', limited, process.execPath, ...args]
+  const child = spawn(command as string, more, { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = once(child, 'close')
   const said: Said[] = []

@@ -85,7 +85,7 @@ it('keeps others waiting while a slow one delivers, and tells them in the end', 
 it('delivers what replaces once at once and once when the window ends, in all windows together', async () => {
   const place = createPlace()
   const windowMs = 4_000
-  const [a, b] = await Promise.all([startClaimer(place, windowMs), startClaimer(place, windowMs)])
+  const [a, b] = await Promise.all([startClaimer(place, { windowMs }), startClaimer(place, { windowMs })])
   // Each has a connection of its own and sees every push.
   const push = async (n: number): Promise<void> => {
     const replaces = { replacement: 'latest_replaces', key: 'list' } as const
@@ -115,4 +115,25 @@ it('is one window with processes that only ask now and then, and ends with none 
     await claimer.end()
   }
   expect(place.read()[place.key('key')]).toMatchObject({ traceId: '1' })
+})
+
+it('goes on alone while its disk is full, and leaves what the others have written', async () => {
+  const place = createPlace()
+  const [full, other] = await Promise.all([startClaimer(place, { mostKilobytes: 4 }), startClaimer(place)])
+  expect(await full.race([trigger('before', { key: 'before' })])).toEqual(['before'])
+  await eventually(() => expect(place.read()).toHaveProperty([place.key('before')]))
+  expect(await other.ask(trigger('1', { key: 'before' }))).toEqual({ verdict: 'duplicate', of: 'before' })
+  const many = Array.from({ length: 100 }, (_, n) => trigger(`full ${n}`, { key: `key ${n}` }))
+  expect(await full.race(many)).toHaveLength(100)
+  // No event is held up or let through twice for it.
+  expect(await full.race(many)).toEqual([])
+  await eventually(() => expect(events(full, 'warning')).toHaveLength(1))
+  expect(full.said.find(({ event }) => event === 'warning')?.reason).toMatch(/cannot be used: (EFBIG|ENOSPC)/)
+  await other.race([trigger('others', { key: 'others' })])
+  await eventually(() => expect(place.read()).toHaveProperty([place.key('others')]))
+  expect(place.read()[place.key('before')]).toMatchObject({ traceId: 'before' })
+  // It still hears what the others have delivered.
+  expect(await full.ask(trigger('2', { key: 'others' }))).toEqual({ verdict: 'duplicate', of: 'others' })
+  await full.end()
+  expect(place.names()).toEqual(['dedup.json'])
 })
