@@ -83,7 +83,9 @@ describe('a real authorization server', () => {
     await using stage = await createSignInStage('--no-resource-metadata')
     const { issuer } = await stage.server.control({ do: 'counts' })
     stage.entry('hub')
-    expect((await stage.tapline('login', 'hub')).stderr).toContain('HTTP 404')
+    expect((await stage.tapline('login', 'hub')).stderr).toContain(
+      'says who signs people in. If the server takes a key',
+    )
     const metadata = `${issuer}/.well-known/openid-configuration`
     stage.entry('hub', { oauth: { authServerMetadataUrl: metadata, scope: 'openid' } })
     expect((await stage.login('hub')).code).toBe(0)

@@ -48,7 +48,7 @@ export async function startClaimer(
     mostKilobytes === undefined
       ? [process.execPath, ...args]
       : ['/bin/bash', '-c', limited, process.execPath, ...args]
-  const child = spawn(command as string, more, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(command, more, { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = once(child, 'close')
   const said: Said[] = []

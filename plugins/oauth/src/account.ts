@@ -1,6 +1,7 @@
 import type { OAuthChallenge } from '@tapline/core'
 import type { AccountOptions } from './account-options.ts'
 import { renewOnce } from './renewal.ts'
+import { scopesOf } from './settings.ts'
 import { isExpiring } from './tokens/expiry.ts'
 import type { Stored } from './tokens/stored.ts'
 
@@ -75,9 +76,20 @@ export class Account {
     return stored
   }
 
+  /** Notes what the server demands. More permissions stay demanded until somebody signs in. */
+  demand(challenge: OAuthChallenge): void {
+    const earlier = this.challenge?.error === 'insufficient_scope' ? this.challenge : undefined
+    const scope = scopesOf(earlier?.scope, challenge.scope)
+    this.challenge = {
+      ...challenge,
+      ...(earlier ? { error: 'insufficient_scope' } : {}),
+      ...(scope === undefined ? {} : { scope }),
+    }
+  }
+
   /** The server wants the person to sign in. */
   async need(challenge: OAuthChallenge): Promise<void> {
-    this.challenge = challenge
+    this.demand(challenge)
     this.#needed = { token: (await this.stored())?.tokens?.access_token }
     this.options.onNeed(true)
   }

@@ -13,7 +13,8 @@ type Send = NonNullable<ConnectRequest['fetch']>
 export function authorizing(send: Send, account: Account, request: ConnectRequest): Send {
   const { origin } = new URL(account.options.owner.url)
   return async (url, init) => {
-    if (url.origin !== origin) return send(url, init)
+    // A credential of somebody else's goes before ours.
+    if (url.origin !== origin || new Headers(init.headers).has('authorization')) return send(url, init)
     const token = await unlessAborted(account.token(), init.signal)
     const response = await send(url, withToken(init, token))
     const challenge = await challengeIn(response, account)
@@ -21,11 +22,13 @@ export function authorizing(send: Send, account: Account, request: ConnectReques
       if (response.ok && token !== undefined) account.done()
       return response
     }
+    // The end of a session is not worth a renewal.
+    if (init.method === 'DELETE') return response
     await response.body?.cancel()
     // A renewed token has the scope of the old one.
     if (challenge.error === 'insufficient_scope') throw await tooLittle(account, challenge, request)
-    // Whatever ends a session is not worth a renewal, and a body that was sent may be gone.
-    const again = init.method !== 'DELETE' && (init.body == null || typeof init.body === 'string')
+    // Any other body may be gone with the first request.
+    const again = init.body == null || typeof init.body === 'string'
     const renewed = again ? await renewal(account, token, challenge, init, request) : undefined
     if (renewed === undefined || renewed === token) throw await refused(account, challenge, request)
     const second = await send(url, withToken(init, renewed))
@@ -56,7 +59,7 @@ async function renewal(
   init: RequestInit,
   request: ConnectRequest,
 ): Promise<string | undefined> {
-  account.challenge = challenge
+  account.demand(challenge)
   try {
     return await unlessAborted(account.renew(token), init.signal)
   } catch (thrown) {

@@ -15,6 +15,7 @@ export interface Watching {
 export function watchSignIns(path: string, host: Host): Watching {
   const needy = new Map<string, Account>()
   let watched = false
+  let closed = false
   const look = async (): Promise<void> => {
     for (const [name, account] of needy) {
       if (!(await account.signedInSince())) continue
@@ -33,11 +34,14 @@ export function watchSignIns(path: string, host: Host): Watching {
   }
   return {
     need: (name, account, needed) => {
+      // What was asked before the end may be refused after it.
+      if (closed) return
       if (needed && account) needy.set(name, account)
       else needy.delete(name)
       watch()
     },
     close: () => {
+      closed = true
       needy.clear()
       watch()
     },

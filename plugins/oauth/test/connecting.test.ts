@@ -270,9 +270,18 @@ test('the goodbye of a session renews nothing', async () => {
   const { authority, server, spec } = await signedIn(place)
   const request = await (await place.start()).connect(spec)
   const end = { method: 'DELETE', body: null }
-  await thrownBy(ask(request, server.url, end))
+  expect((await ask(request, server.url, end)).status).toBe(401)
   expect(server.peer.to('/mcp')).toHaveLength(1)
   expect(authority.peer.received).toEqual([])
+})
+
+test('a credential that a later tap adds goes before the token', async () => {
+  const place = createPlace()
+  const { server, spec } = await signedIn(place)
+  server.takes.add('theirs')
+  const request = await (await place.start()).connect(spec)
+  const headers = { authorization: 'Bearer theirs' }
+  expect(await (await ask(request, server.url, { headers })).json()).toEqual({ token: 'theirs' })
 })
 
 test('a request that is given up leaves the renewal to the others', async () => {

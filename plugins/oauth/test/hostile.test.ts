@@ -233,7 +233,8 @@ test('metadata that is no JSON counts as none: the server’s own origin is aske
         : handle(request, origin)
   })
   expect(server.peer.to('/.well-known/oauth-authorization-server')).toHaveLength(1)
-  expect(error.message).toContain('does not register this client (HTTP 404')
+  expect(error.message).toBe(`Neither the server nor ${server.peer.origin} says who signs people in.`)
+  expect(error.advice).toContain('"Authorization" header')
 })
 
 test('an address in the refusal is used, on another path as well', async () => {

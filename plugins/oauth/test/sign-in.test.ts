@@ -118,20 +118,24 @@ test('asks for more permissions on top of those that were granted', async () => 
     json: { access_token: 'a', token_type: 'Bearer', refresh_token: 'r', scope: 'base read' },
   })
   await process.signIns.signIn(spec, browserWith(), { signal: forever() })
-  server.refusal = () => ({
-    status: 403,
-    headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="write"' },
-  })
-  await thrownBy(ask(await process.connect(spec), server.url))
+  const demand = async (status: number, words: string) => {
+    server.refusal = () => ({ status, headers: { 'www-authenticate': `Bearer ${words}` } })
+    await thrownBy(ask(await process.connect(spec), server.url))
+  }
+  await demand(403, 'error="insufficient_scope", scope="write"')
+  await demand(403, 'error="insufficient_scope", scope="delete"')
+  // Another refusal in between does not make it forget what was demanded.
+  authority.token = () => ({ status: 400, json: { error: 'invalid_grant' } })
+  await demand(401, 'error="invalid_token"')
   authority.token = () => ({ json: { access_token: 'b', token_type: 'Bearer' } })
   authority.register = (body) => ({ status: 201, json: { ...body, client_id: 'registered-2' } })
   const browser = browserWith()
   await process.signIns.signIn(spec, browser, { signal: forever() })
-  expect(browser.opened[0]?.searchParams.get('scope')).toBe('base read write')
+  expect(browser.opened[0]?.searchParams.get('scope')).toBe('base write delete')
   // The first client was registered for fewer scopes.
   expect(place.stored()[key]).toMatchObject({
-    clientInformation: { client_id: 'registered-2', scope: 'base read write' },
-    tokens: { scope: 'base read write' },
+    clientInformation: { client_id: 'registered-2', scope: 'base write delete' },
+    tokens: { scope: 'base write delete' },
   })
 })
 
@@ -275,7 +279,9 @@ test('takes the port of the entry, and says who has it when it is taken', async 
   const { port } = taken.address() as AddressInfo
   const { process, spec } = await refused(oauth({ callbackPort: port }))
   const error = await thrownBy(process.signIns.signIn(spec, browserWith(), { signal: forever() }))
-  expect(error.message).toBe(`The sign-in needs port ${port} on 127.0.0.1: another program has it.`)
+  expect(error.message).toBe(
+    `The answer cannot be waited for on 127.0.0.1:${port}: another program has that port.`,
+  )
   taken.close()
   await expect.poll(() => taken.listening).toBe(false)
   const browser = browserWith()

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { waitUntil } from '../../drivers/processes.ts'
 import { runPi } from '../../drivers/pi-run.ts'
-import { createStage, PATIENCE_MS, TAPLINE } from '../stage.ts'
+import { createStage, PATIENCE_MS, serversShow, TAPLINE } from '../stage.ts'
 import { servers } from '../../drivers/fixtures.ts'
 import { declaredBy, openSide, registered, SCRIPT, type SideOptions } from './side.ts'
 
@@ -213,5 +213,18 @@ describe('servers that extensions register', () => {
     )
     expect(await side.call(issueOf('early'), { id: '1' })).toContain('not found')
     expect(side.heard()).toBe(2)
+  })
+
+  it('as the example does it are removed and come back by command, and what is wrong is told', async () => {
+    const extensions = [fileURLToPath(new URL('../../../examples/register-server/index.ts', import.meta.url))]
+    await using without = await tapline({ extensions })
+    expect((await without.pi.command('/jira-on')).join('\n')).toContain('JIRA_MCP_URL is not set')
+
+    await using side = await tapline({ extensions, env: { JIRA_MCP_URL: 'http://127.0.0.1:1/mcp' } })
+    await serversShow(side.pi, /^ *jira: /m)
+    await side.pi.command('/jira-off')
+    await serversShow(side.pi, /^No MCP servers/)
+    await side.pi.command('/jira-on')
+    await serversShow(side.pi, /^ *jira: /m)
   })
 })

@@ -117,12 +117,29 @@ async function register(
   })
   // What it was registered with is known, whether or not the answer says so.
   const fetchFn = completing(fetchFor(request), { redirect_uris: client.redirect_uris })
-  return module.registerClient(discovery.authorizationServerUrl, {
+  const registered = module.registerClient(discovery.authorizationServerUrl, {
     metadata,
     clientMetadata,
     ...(scope === undefined ? {} : { scope }),
     fetchFn,
   } as Parameters<SdkModule['registerClient']>[1])
+  try {
+    return await registered
+  } catch (thrown) {
+    if (metadata === undefined && thrown instanceof module.RegistrationRejectedError && thrown.status === 404)
+      throw nobody(discovery)
+    throw thrown
+  }
+}
+
+/** Without metadata only the usual addresses could be tried. */
+function nobody({ authorizationServerUrl }: OAuthDiscovery): TaplineError {
+  const { origin } = new URL(authorizationServerUrl)
+  const message = `Neither the server nor ${origin} says who signs people in.`
+  return new TaplineError('AUTH_FAILED', message, {
+    advice:
+      'If the server takes a key, put it into an "Authorization" header of the entry. If you know who signs people in, set "authServerMetadataUrl" in its "oauth".',
+  })
 }
 
 async function exchange(

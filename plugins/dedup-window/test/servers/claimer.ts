@@ -24,6 +24,8 @@ interface Command {
 }
 
 const [loopsDir = '', cwd = '', windowMs = ''] = process.argv.slice(2)
+// A limit on files sends a signal that a full disk does not, and the library of the locks would end the process for it.
+process.on('SIGXFSZ', () => undefined)
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`)
 const claims = new Map<string, Extract<DedupVerdict, { verdict: 'first' }>>()
 let hangs = false

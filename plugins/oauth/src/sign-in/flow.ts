@@ -81,10 +81,14 @@ async function listenFor(
   } catch (thrown) {
     if (port === undefined && earlier !== 0) return listen({ ...place, port: 0 })
     const { code = 'it cannot be had' } = thrown as { readonly code?: string }
-    const why = code === 'EADDRINUSE' ? 'another program has it' : code
-    throw steps.error('AUTH_FAILED', `The sign-in needs port ${port ?? 'of its own'} on ${host}: ${why}.`, {
-      advice: 'End that program, or change "callbackPort" or "callbackUrl" in the entry’s "oauth".',
-    })
+    const why = code === 'EADDRINUSE' ? 'another program has that port' : code
+    throw steps.error(
+      'AUTH_FAILED',
+      `The answer cannot be waited for on ${host}${port === undefined ? '' : `:${port}`}: ${why}.`,
+      {
+        advice: 'End that program, or change "callbackPort" or "callbackUrl" in the entry’s "oauth".',
+      },
+    )
   }
 }
 
