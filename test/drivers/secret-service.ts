@@ -36,14 +36,19 @@ const PROGRAMS = {
 const SCRIPT = `
 echo "bus $DBUS_SESSION_BUS_ADDRESS"
 if [ "$1" = locked ]; then
-  gnome-keyring-daemon --foreground --components=secrets </dev/null &
+  gnome-keyring-daemon --foreground --components=secrets </dev/null >&2 &
 else
-  echo | gnome-keyring-daemon --foreground --unlock --components=secrets &
+  echo | gnome-keyring-daemon --foreground --unlock --components=secrets >&2 &
 fi
 echo "daemon $!"
-# A question that came sooner would make the bus start a second, locked one.
-until dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner \
-  string:org.freedesktop.secrets 2>/dev/null | grep -q true; do sleep 0.05; done
+ask() { dbus-send --session --print-reply --dest="$@" 2>/dev/null; }
+# A question that came sooner would make the bus start a second one, which is locked.
+until ask org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner string:org.freedesktop.secrets | grep -q true
+do sleep 0.05; done
+# The name comes before the password has opened anything.
+[ "$1" = locked ] || until ask org.freedesktop.secrets /org/freedesktop/secrets/aliases/default \
+  org.freedesktop.DBus.Properties.Get string:org.freedesktop.Secret.Collection string:Locked | grep -q false
+do sleep 0.05; done
 echo "ready yes"
 cat >/dev/null
 `
@@ -60,24 +65,26 @@ export async function startSecretService(options: SecretServiceOptions = {}): Pr
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const exited = exitOf(child)
-  let output = ''
+  const output = { stdout: '', stderr: '' }
   child.stdin.on('error', () => undefined)
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text))
-  const read = (word: string) => new RegExp(`^${word} (\\S+)$`, 'm').exec(output)?.[1]
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].setEncoding('utf8').on('data', (text: string) => (output[stream] += text))
+  const read = (word: string) => new RegExp(`^${word} (\\S+)$`, 'm').exec(output.stdout)?.[1]
   await waitUntil(
     () => read('ready'),
     20_000,
-    () => `the Secret Service: ${output}`,
+    () => `the Secret Service: ${output.stderr}`,
   )
   const pid = Number(read('daemon'))
+  const bus = read('bus')
+  if (bus === undefined) throw new Error(`The message bus has no address: ${output.stdout}`)
   const stop = async (): Promise<void> => {
     killQuietly(pid)
     child.stdin.end()
-    await within(exited, 10_000, () => `the Secret Service to end: ${output}`)
+    await within(exited, 10_000, () => `the Secret Service to end: ${output.stderr}`)
   }
   return {
-    env: { ...base, DBUS_SESSION_BUS_ADDRESS: read('bus') ?? '' },
+    env: { ...base, DBUS_SESSION_BUS_ADDRESS: bus },
     freeze: () => process.kill(pid, 'SIGSTOP'),
     thaw: () => process.kill(pid, 'SIGCONT'),
     stop,

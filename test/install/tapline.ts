@@ -8,7 +8,7 @@ import type { Exit } from '../drivers/processes.ts'
 import type { Scratch } from '../drivers/scratch.ts'
 
 /** The `tapline` command of this checkout. */
-const TAPLINE = fileURLToPath(new URL('../../presets/headless/bin/tapline.mjs', import.meta.url))
+export const TAPLINE = fileURLToPath(new URL('../../presets/headless/bin/tapline.mjs', import.meta.url))
 
 /** How the command is run. */
 export interface RunOptions {

@@ -99,12 +99,7 @@ function createClient(module: SdkModule, options: ClientOptions): SdkClient {
       }
     },
     listen: async (filter, { signal, timeoutMs }): Promise<Listening> => {
-      const stream = await guard(
-        client.listen(
-          { ...filter } as Parameters<typeof client.listen>[0],
-          requestOptions(signal, timeoutMs),
-        ),
-      )
+      const stream = await guard(client.listen({ ...filter }, requestOptions(signal, timeoutMs)))
       return { closed: stream.closed, honored: stream.honoredFilter, close: () => stream.close() }
     },
     notify: (method, params) => guard(client.notification({ method, ...(params ? { params } : {}) })),

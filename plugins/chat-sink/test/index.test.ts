@@ -115,6 +115,19 @@ describe('the sinks', () => {
     expect(reports).toEqual([])
   })
 
+  it('take nothing that belongs to another project', async () => {
+    const paths = { cwd: '/nowhere/project', home: '/nowhere', agentDir: '/nowhere', loopsDir: '/nowhere' }
+    const { kernel, shown, run } = await testKernel(chatSink(), { host: { paths } })
+    const ask = (sink: string, cwd: string) =>
+      kernel.hooks.deliver.for(sink).promise(trigger({ cwd }), context)
+    for (const sink of ['summary', 'run'])
+      expect(await ask(sink, '/elsewhere')).toEqual({ sink, refused: 'it belongs to /elsewhere' })
+    expect([...shown, ...run]).toEqual([])
+    for (const cwd of ['/nowhere/project/', '/nowhere/project/packages/one'])
+      expect(await ask('summary', cwd)).toEqual({ sink: 'summary' })
+    expect(shown).toHaveLength(2)
+  })
+
   it('are not there where there is no chat', async () => {
     const { kernel } = await testKernel(chatSink(), { host: { chat: undefined } as never })
     expect(kernel.hasSink('summary')).toBe(false)

@@ -40,7 +40,7 @@ export const oauth = ({ onReady }: OAuthOptions = {}): Plugin => ({
     }
     const file = new TokenFile(join(host.paths.agentDir, 'mcp-auth.json'), host.files, warn)
     const accounts = new Map<string, Account>()
-    const watching = watchSignIns(file.path, host)
+    const watching = watchSignIns(host)
     const stop = new AbortController()
     onReady?.(createSignIns({ file, steps, warn, stop: stop.signal, account: (name) => accounts.get(name) }))
 

@@ -1,4 +1,3 @@
-import { unwatchFile, watchFile } from 'node:fs'
 import type { Host } from '@tapline/core'
 import type { Account } from './account.ts'
 
@@ -11,26 +10,37 @@ export interface Watching {
   close(): void
 }
 
-/** Watches the file of the tokens for as long as a server wants a sign-in, and does not keep the process alive for it. */
-export function watchSignIns(path: string, host: Host): Watching {
+/**
+ * Looks at the stored tokens every second for as long as a server wants a sign-in; the file is read again only when it
+ * has changed. It does not keep the process alive.
+ */
+export function watchSignIns(host: Host): Watching {
   const needy = new Map<string, Account>()
-  let watched = false
+  let timer: NodeJS.Timeout | undefined
+  let looking = false
   let closed = false
+
   const look = async (): Promise<void> => {
     for (const [name, account] of needy) {
       if (!(await account.signedInSince())) continue
       account.done()
       const server = host.server?.(name)
       // The error is the server's own affair, which shows it.
-      if (server && !server.connected) await server.reconnect?.().catch(() => undefined)
+      if (server && !server.connected) void server.reconnect?.().catch(() => undefined)
     }
   }
-  const changed = (): void => void look().catch(() => undefined)
+  const tick = (): void => {
+    if (looking) return
+    looking = true
+    void look()
+      .catch(() => undefined)
+      .finally(() => (looking = false))
+  }
   const watch = (): void => {
-    if (watched === needy.size > 0) return
-    watched = needy.size > 0
-    if (watched) watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, changed)
-    else unwatchFile(path, changed)
+    if (needy.size === 0) {
+      clearInterval(timer)
+      timer = undefined
+    } else timer ??= setInterval(tick, LOOK_EVERY_MS).unref()
   }
   return {
     need: (name, account, needed) => {

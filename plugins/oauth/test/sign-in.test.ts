@@ -93,6 +93,22 @@ test('signs in again with the client that was registered, on its port', async ()
   })
 })
 
+test('registers anew where the server has changed its authorization server', async () => {
+  const { server, process, spec, place, key } = await refused()
+  await process.signIns.signIn(spec, browserWith(), { signal: forever() })
+  const next = await startAuthority()
+  server.resource = { ...server.resource, authorization_servers: [next.peer.origin] }
+  // The renewed token is refused as well.
+  await thrownBy(ask(await process.connect(spec), server.url))
+  await process.signIns.signIn(spec, browserWith(), { signal: forever() })
+  expect(next.peer.to('/register')).toHaveLength(1)
+  expect(place.stored()[key]).toMatchObject({
+    clientInformation: { issuer: next.peer.origin },
+    tokens: { issuer: next.peer.origin },
+    discovery: { authorizationServerUrl: next.peer.origin },
+  })
+})
+
 test('renews instead of opening a browser, where that helps', async () => {
   const { authority, server, process, spec, place, key } = await refused()
   await process.signIns.signIn(spec, browserWith(), { signal: forever() })

@@ -18,7 +18,7 @@ const inFront = (send: (url: URL, init: RequestInit) => Promise<Response>): Plug
 async function listen(): Promise<{ readonly url: string; readonly seen: (string | undefined)[] }> {
   const seen: (string | undefined)[] = []
   const server = createServer((request, response) => {
-    seen.push(`${request.method} ${request.url} ${request.headers['x-number']}`)
+    seen.push(`${request.method} ${request.url} ${String(request.headers['x-number'])}`)
     if (request.url === '/mcp') response.writeHead(307, { location: '/moved' }).end()
     else response.writeHead(401).end()
   })

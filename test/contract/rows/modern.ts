@@ -137,7 +137,8 @@ export function modernRows(load: () => Promise<Sdk>): void {
           .requests('subscriptions/listen')
           .map(
             ({ params }) =>
-              (params?.notifications as { resourceSubscriptions?: string[] }).resourceSubscriptions,
+              (params?.notifications as { resourceSubscriptions?: string[] } | undefined)
+                ?.resourceSubscriptions,
           )
           .at(-1)
           ?.toSorted()

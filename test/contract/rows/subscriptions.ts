@@ -261,6 +261,7 @@ export function subscriptionRows(load: () => Promise<Sdk>): void {
         })
         await made.session.ready()
         await made.until(() => made.session.status.subscriptions !== undefined)
+        expect(made.session.status.state).toBe('connected')
       }
     })
 

@@ -3,8 +3,10 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { arrive } from '../../drivers/browser.ts'
 import { createSignInStage, freePort } from '../../sign-in/stage.ts'
-import { startTapline, stdioEntry } from '../tapline.ts'
+import { startTapline, stdioEntry, TAPLINE } from '../tapline.ts'
 import { servers } from '../../drivers/fixtures.ts'
+import { isolatedEnv } from '../../drivers/pi-process.ts'
+import { startTerminal } from '../../drivers/terminal.ts'
 
 const SIGN_IN = /^Sign in to server "hub" in your browser:\nhttp:\/\/127\.0\.0\.1:\d+\/auth\?\S+\n/
 
@@ -42,6 +44,43 @@ describe('tapline login and logout', () => {
     expect((await arrive(await stage.browser.approve(address))).status).toBe(200)
     expect((await running.exited).code).toBe(0)
     expect(JSON.parse(running.stdout)).toEqual({ server: 'hub', signedIn: 'by browser', tools: 1 })
+  })
+
+  it('takes a pasted address at a terminal, and ends at Ctrl-C', async () => {
+    await using stage = await createSignInStage()
+    stage.entry('hub')
+    const { scratch, env } = stage
+    const open = () =>
+      startTerminal({
+        command: [
+          '/bin/sh',
+          '-c',
+          '"$@"; echo "left with $?"',
+          'sh',
+          process.execPath,
+          TAPLINE,
+          'login',
+          'hub',
+        ],
+        env: isolatedEnv(scratch, env),
+        cwd: scratch.project,
+        columns: 100,
+        rows: 30,
+      })
+    await using interrupted = await open()
+    await interrupted.waitForScreen(/paste the address that it was sent to: /, 20_000)
+    await interrupted.key('C-c')
+    await interrupted.waitForScreen(/left with 130/, 20_000)
+
+    await using terminal = await open()
+    const [, address = ''] = await stage.opened(2)
+    const callback = await stage.browser.approve(address)
+    await terminal.waitForScreen(/paste the address that it was sent to: /, 20_000)
+    await terminal.submit('http://127.0.0.1:1/callback?code=x')
+    await terminal.waitForScreen(/That is another address\. The right one begins with/, 20_000)
+    await terminal.submit(callback.href)
+    const done = await terminal.waitForScreen(/left with \d+/, 20_000)
+    expect(done).toMatch(/Signed in to server "hub" \(1 tool\)\.\s+left with 0/)
   })
 
   it('says that the person declined, and stores no token', async () => {

@@ -22,7 +22,10 @@ describe('subscriptions in the real pi', () => {
       log
         .entries()
         .filter(({ message }) => message?.method === 'resources/subscribe')
-        .map(({ pid, message }) => [pid, (message?.params as { uri: string }).uri] as const)
+        .map(
+          ({ pid, message }) =>
+            [pid, String((message?.params as { uri?: string } | undefined)?.uri)] as const,
+        )
     await waitUntil(
       () => asked().length === 2,
       PATIENCE_MS,

@@ -14,6 +14,7 @@ import { stdio } from '@tapline/stdio'
 import { streamableHttp } from '@tapline/streamable-http'
 import { tools } from '@tapline/tools'
 import { redact, triggers } from '@tapline/triggers'
+import { pushTrail } from './push-trail.ts'
 import type { Services } from './services.ts'
 
 /** The plugins of every preset, in order: reading this list is reading the product. They fill `services` as they are set up. */
@@ -32,6 +33,7 @@ export function builtInPlugins(services: Services = {}): readonly Plugin[] {
     inboxSink({ onReady: (service) => (services.inbox = service) }),
     rulesSink({ onReady: (rules) => (services.rules = rules) }),
     cron({ onReady: (jobs) => (services.cron = jobs) }),
+    pushTrail(),
     tools(),
     resources({ onReady: (ready) => (services.resources = ready) }),
   ]
