@@ -19,14 +19,17 @@ export function openWeb({ port, senders, answers, onMessage }) {
     response.writeHead(202, { 'content-type': 'application/json' })
     response.end(`${JSON.stringify({ message_id: id })}\n`)
   }
-  const server = createServer((request, response) => {
-    handle(request, response).catch((error) => {
+  const answer = async (request, response) => {
+    try {
+      await handle(request, response)
+    } catch (error) {
       // Whoever sends hung up, or pi did: nobody else should be the worse for it.
       console.error(`webhook-channel: a request failed: ${error.message}`)
       if (!response.headersSent) response.writeHead(500)
       response.end()
-    })
-  })
+    }
+  }
+  const server = createServer((request, response) => void answer(request, response))
   // In a second window the port is taken: the messages go to the first one.
   server.on('error', ({ message }) => {
     console.error(`webhook-channel: not listening: ${message}`)
