@@ -9,6 +9,8 @@ export interface PipelineOptions {
   policyFor(server: string, method: string): PushPolicy | PushRule
   /** Nothing is delivered or claimed: what would be is said to have reached the sink `watch`. */
   readonly watchOnly?: boolean
+  /** It ends: others are to know before anybody asks who else is there. */
+  onEnding?(): void
   /** Whether another process hears this server for the same project: it then delivers what waits when this one ends. */
   hasCompany?(server: string): boolean
   /** Told once of each policy whose sink is not loaded. */

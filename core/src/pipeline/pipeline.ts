@@ -94,6 +94,7 @@ class NotificationPipeline implements Pipeline {
 
   async #end(): Promise<void> {
     this.#closing = true
+    this.#options.onEnding?.()
     const isElsewhere = elsewhere(this.#options.hasCompany)
     for (const held of this.#held.clear()) {
       if (isElsewhere(held.lane)) this.#lose(held.lane, held.trigger, ELSEWHERE)
@@ -131,7 +132,7 @@ class NotificationPipeline implements Pipeline {
     // Whoever has claimed it is delivering it: it is not lost here.
     if (how === 'now' && of !== undefined)
       return this.#accounts.end(lane, trigger, 'deduped', undefined, `duplicate of ${of}`)
-    this.#released.set(trigger, how)
+    if (lane.policy !== 'ignore' && lane.queue.size < MOST_WAITING) this.#released.set(trigger, how)
     this.#enter(trigger, lane)
   }
 

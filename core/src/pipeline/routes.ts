@@ -52,14 +52,16 @@ export class Routes {
   /** Methods that one entry of the configuration is about share a lane, and with it the entry's limit. */
   #lane({ server, source }: Trigger, written: PushPolicy | PushRule): Lane {
     const lanes = this.#lanesOf(written)
-    let lane = lanes.get(server)
+    // A server may be named like a source of another kind.
+    const name = source === 'mcp' ? server : `${source}\n${server}`
+    let lane = lanes.get(name)
     if (!lane) {
       const { hooks, hasSink } = this.#options.kernel
       const rule = ruleOf(written)
       const sink = hasSink(rule.policy) ? hooks.deliver.for(rule.policy) : undefined
       const book = this.#bookOf(server)
       lane = createLane({ server, book, sink }, rule, source === 'mcp', this.#steps)
-      lanes.set(server, lane)
+      lanes.set(name, lane)
       this.#lanes.add(lane)
     }
     return lane

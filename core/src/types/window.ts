@@ -9,6 +9,8 @@ export interface WindowRecord {
   readonly kind: 'interactive' | 'host'
   /** RFC 3339. */
   readonly heartbeatAt: string
+  /** It is ending: what waits elsewhere is not left to it. */
+  readonly leaving?: boolean
 }
 
 /** Who takes part on this machine. Everyone computes the same answers from the same files. */

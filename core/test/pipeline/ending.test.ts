@@ -68,15 +68,15 @@ describe('a session that ends', () => {
     expect(pipeline.book('builds').counts).toMatchObject({ received: 4, redirected: 3, pending: 1 })
   })
 
-  it('leaves what had no turn to another process that has the project open', async () => {
+  it.each(['stuck', 'channel'])('leaves what had no turn to another process (%s)', async (policy) => {
     const { lines, sink } = inbox()
     const { pipeline, events, send } = await routing({
-      policyFor: () => 'stuck',
+      policyFor: () => policy,
       sinks: { inbox: sink },
-      plugins: [stuck('stuck')],
+      plugins: [stuck(policy)],
       hasCompany: () => true,
     })
-    for (let n = 1; n <= 2; n++) send('stuck', n)
+    for (let n = 1; n <= 2; n++) send(policy, n)
     const closed = pipeline.close()
     await vi.advanceTimersByTimeAsync(3_000)
     await closed

@@ -113,6 +113,14 @@ describe('a limit', () => {
     expect(pipeline.book('talker').counts).toMatchObject({ delivered: 600, redirected: 10 })
   })
 
+  it('holds for a server also when it is named like a source that has none', async () => {
+    const { pipeline, send } = await routing({ sinks: { run: () => ({ sink: 'run' }) } })
+    send('run', 'job', { server: 'cron', source: 'cron', policy: 'run' })
+    for (let n = 0; n < 70; n++) send('run', n, { server: 'cron' })
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(pipeline.book('cron').counts).toMatchObject({ delivered: 61, dropped: 10 })
+  })
+
   it('is lifted by none, and does not count duplicates', async () => {
     const { pipeline, send } = await routing({
       policyFor: (_server, method) => ({

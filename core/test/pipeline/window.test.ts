@@ -269,3 +269,18 @@ it('keeps apart what waits under one key for different servers or in different w
   expect(pipeline.book('a').counts).toMatchObject({ received: 1, collapsed: 1, pending: 0 })
   expect(pipeline.book('b').counts).toMatchObject({ received: 2, collapsed: 0, pending: 2 })
 })
+
+it('follows policies that have changed while it waited', async () => {
+  let policy = 'fast'
+  const { pipeline, events, send } = await routing({
+    policyFor: () => policy,
+    sinks: { fast: () => ({ sink: 'fast' }) },
+    dedup: (_trigger, { held }) => (held ? undefined : { verdict: 'later', until: Date.now() + WINDOW_MS }),
+  })
+  send('fast', 1)
+  policy = 'ignore'
+  pipeline.reroute()
+  await vi.advanceTimersByTimeAsync(WINDOW_MS)
+  expect(steps(events)).toEqual(['1 pending until the window ends', '1 dropped ignored'])
+  expect(pipeline.book('builds').pending).toBe(0)
+})

@@ -83,6 +83,8 @@ export class Claims {
     } else {
       this.#entries.delete(key)
       this.#freed.add(traceId)
+      // The file holds no more claims than this.
+      if (this.#freed.size > MOST_CLAIMS) this.#freed.delete(this.#freed.values().next().value as string)
     }
     this.#changed()
   }

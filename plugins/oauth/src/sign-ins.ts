@@ -2,7 +2,7 @@ import type { OAuthSteps, ServerSpec } from '@tapline/core'
 import { unlessAborted } from './aborting.ts'
 import type { Account } from './account.ts'
 import { oauthUrl } from './settings.ts'
-import { signInByBrowser, type SignInPrompt } from './sign-in/flow.ts'
+import type { SignInPrompt } from './sign-in/flow.ts'
 import type { Owner, TokenFile } from './tokens/file.ts'
 
 /** A sign-in that nobody completes ends after this long. */
@@ -118,6 +118,8 @@ async function signInTo(
       return 'renewed'
     }
   }
+  // Most sessions never need it.
+  const { signInByBrowser } = await import('./sign-in/flow.ts')
   await signInByBrowser(account, steps, settings, prompt, signal)
   account.done()
   return 'by browser'

@@ -64,7 +64,7 @@ describe('tapline login and logout', () => {
         ],
         env: isolatedEnv(scratch, env),
         cwd: scratch.project,
-        columns: 100,
+        columns: 200,
         rows: 30,
       })
     await using interrupted = await open()

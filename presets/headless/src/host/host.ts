@@ -19,6 +19,8 @@ export interface RunningHost {
   readonly host: Host
   /** Plugins may now reach servers and the pipeline. */
   attach(tapline: Tapline): void
+  /** Others are told that this session is about to end. */
+  end(): void
   /** Whether another window has the very same directory open, and with it the same servers. */
   hasCompany(): boolean
   /** Writes what is left and leaves. */
@@ -90,12 +92,16 @@ export function runHost(options: TaplineOptions, tell: (diagnostic: Diagnostic) 
       for (const trigger of early) tapline.pipeline.admit(trigger)
       early = []
     },
+    end: () => presence?.end(),
     hasCompany: () =>
       presence
         ?.list()
         .some(
           (other) =>
-            !presence.isSelf(other) && other.kind === 'interactive' && other.cwd === presence.self.cwd,
+            !presence.isSelf(other) &&
+            other.kind === 'interactive' &&
+            other.leaving !== true &&
+            other.cwd === presence.self.cwd,
         ) === true,
     close: async () => {
       attached.resolve(undefined)

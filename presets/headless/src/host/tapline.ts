@@ -122,6 +122,7 @@ class RunningTapline implements Tapline {
     this.pipeline = createPipeline({
       kernel,
       watchOnly: options.pushes === 'watch',
+      onEnding: running.end,
       // What an extension has registered in this session, no other need have.
       hasCompany: (name) => this.server(name)?.spec.source.scope !== 'session' && running.hasCompany(),
       policyFor: (server, method) => policyFor(this.server(server)?.spec.push ?? {}, method, kernel.hasSink),

@@ -59,7 +59,7 @@ function pushFacts(server: string, table: Readonly<Record<string, PushEntry>>): 
         `pushes of ${whose} (${method === 'default' ? 'all others' : quoted(method)}): ${meaning(policy)}`,
     ),
     ...(subscribe.length === 0 ? [] : [`subscribes at ${whose} to: ${subscribe.map(quoted).join(', ')}`]),
-    ...(channel === true
+    ...(channel === true && server !== '*'
       ? [`lets ${whose} ask to be a channel: what it sends would start turns with its own words`]
       : []),
   ]

@@ -49,8 +49,13 @@ export function strayPushes(
           server,
         ),
       )
+  const strayChannel =
+    partsOf(settings.push['*'] ?? {}).channel === undefined
+      ? []
+      : [warning('"push" of tapline.*, "*": "channel" does nothing here: name the server that may be one.')]
   return [
     ...strayServers,
+    ...strayChannel,
     ...Object.entries(settings.push).flatMap(([name, table]) =>
       strayPolicies(partsOf(table).push, `"push" of tapline.*, ${shown(name)}`),
     ),

@@ -45,7 +45,18 @@ export function checkSettings(
 /** A copy as deep as the places where the schema knows every key: the object of a TypeScript file stays as it is. */
 function copied(content: unknown): unknown {
   if (!isObject(content)) return content
-  return isObject(content.results) ? { ...content, results: { ...content.results } } : { ...content }
+  const { results, push } = content
+  return {
+    ...content,
+    ...(isObject(results) ? { results: { ...results } } : {}),
+    ...(isObject(push) ? { push: mapped(push, (table) => mapped(table, (entry) => mapped(entry))) } : {}),
+  }
+}
+
+/** A copy of an object with other values; anything else as it is. */
+function mapped(value: unknown, change: (inner: unknown) => unknown = (inner) => inner): unknown {
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner)]))
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -16,6 +16,8 @@ const STALE_MS = 90_000
 
 /** The presence of this session among those of this machine. */
 export interface Presence extends Windows {
+  /** Says that the session is about to end. */
+  end(): void
   /** The session is over: others no longer see it. */
   leave(): void
 }
@@ -31,6 +33,7 @@ export interface PresenceOptions {
 export function joinWindows({ paths, kind, sessionId }: PresenceOptions): Presence {
   const directory = join(paths.loopsDir, 'presence')
   const projects = createProjects(paths.home)
+  let leaving = false
   const record = (): WindowRecord => ({
     pid: process.pid,
     instance,
@@ -38,6 +41,7 @@ export function joinWindows({ paths, kind, sessionId }: PresenceOptions): Presen
     cwd: projects.real(paths.cwd),
     kind,
     heartbeatAt: new Date().toISOString(),
+    ...(leaving ? { leaving } : {}),
   })
   const instance = randomUUID().slice(0, 8)
   const self = record()
@@ -72,6 +76,10 @@ export function joinWindows({ paths, kind, sessionId }: PresenceOptions): Presen
       return creator ?? all.find((window) => projects.holds(cwd, window.cwd)) ?? leader()
     },
     isSelf: (other) => other.pid === self.pid && other.instance === instance,
+    end: () => {
+      leaving = true
+      beat()
+    },
     leave: () => {
       clearInterval(timer)
       remove(path)

@@ -165,10 +165,9 @@ describe('the presence of a Tapline', () => {
         hooks.deliver.sink('kept').tap({}, () => ({ sink: 'kept' }))
       },
     }
-    const ended = async (): Promise<object> => {
-      const tapline = await open(place, { pushes: 'deliver', plugins: [later] })
-      const { pipeline } = tapline
-      pipeline.admit({
+    const held = async (more: Partial<TaplineOptions> = {}): Promise<Tapline> => {
+      const tapline = await open(place, { pushes: 'deliver', plugins: [later], ...more })
+      tapline.pipeline.admit({
         kind: 'trigger',
         traceId: 't',
         source: 'doorbell',
@@ -180,8 +179,13 @@ describe('the presence of a Tapline', () => {
         receivedAt: 1,
         policy: 'kept',
       })
+      return tapline
+    }
+    const counts = ({ pipeline }: Tapline) => pipeline.book('doorbell').counts
+    const ended = async (): Promise<object> => {
+      const tapline = await held()
       await tapline.close()
-      const { delivered, dropped } = pipeline.book('doorbell').counts
+      const { delivered, dropped } = counts(tapline)
       return { delivered, dropped }
     }
     expect(await ended()).toEqual({ delivered: 1, dropped: 0 })
@@ -190,8 +194,14 @@ describe('the presence of a Tapline', () => {
     const below = await open({ ...place, paths: { ...place.paths, cwd: inside } }, window)
     expect(await ended()).toEqual({ delivered: 1, dropped: 0 })
     await below.close()
-    await open(place, window)
+    const beside = await open(place, window)
     expect(await ended()).toEqual({ delivered: 0, dropped: 1 })
+    await beside.close()
+
+    // Of those that end at the same time, one delivers it.
+    const both = [await held(window), await held(window)]
+    await Promise.all(both.map((tapline) => tapline.close()))
+    expect(both.map((tapline) => counts(tapline).delivered).toSorted()).toEqual([0, 1])
   })
 })
 
@@ -224,6 +234,7 @@ b = 1
 [push."*"]
 default = "sumary"
 "x" = "inbox"
+channel = true
 [push.hib]
 default = "log"
 [push.hub]
@@ -244,6 +255,7 @@ default = "mine"`,
       'warning: "disable" of tapline.*: no plugin is named "keychian". Did you mean "keychain"?',
       'warning: "options" of tapline.*: no plugin is named "sdtio". Did you mean "stdio"?',
       'warning: "push" of tapline.*: no server is named "hib"; its policies do nothing. Did you mean "hub"?',
+      'warning: "push" of tapline.*, "*": "channel" does nothing here: name the server that may be one.',
       'warning: "push" of tapline.*, "*": "default" has the policy "sumary", which is not built in and no plugin provides. Did you mean "summary"?',
     ])
   })

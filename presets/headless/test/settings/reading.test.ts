@@ -231,3 +231,20 @@ describe('settings of a project', () => {
     expect([settings.naming, settings.diagnostics, questions]).toEqual(['mcp', [], []])
   })
 })
+
+it('leaves the object of a TypeScript file as it is, also where it may not be changed', async () => {
+  const place = createPlace()
+  const frozen =
+    'const freeze = (value: object): object => Object.freeze(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, typeof inner === "object" && !Array.isArray(inner) ? freeze(inner) : inner])))'
+  place.write(
+    'agent/tapline.ts',
+    `${frozen}\nexport default freeze({ stray: 1, results: { max_bytes: 1024, stray: 2 }, push: { hub: { default: { policy: 'run', stray: 3 }, subscribe: ['a'] } } })`,
+  )
+  const read = await readIn(place)
+  expect(problems(read).map((problem) => problem.replace(place.root, ''))).toEqual(
+    ['stray', 'results.stray', 'push.hub.default.stray'].map(
+      (key) => `warning: /agent/tapline.ts: unknown key "${key}" is ignored.`,
+    ),
+  )
+  expect(read.settings.push).toEqual({ hub: { default: { policy: 'run' }, subscribe: ['a'] } })
+})
