@@ -49,10 +49,11 @@ function typed(
       else if (secret.length < MOST_CHARACTERS) secret += character
     }
   }
-  output.write(question)
+  // Before the question: nothing that is typed at once is shown, and no Ctrl-C goes past this.
   input.setRawMode(true)
   input.setEncoding('utf8')
   input.on('data', take)
   input.resume()
+  output.write(question)
   return promise
 }
