@@ -1,6 +1,6 @@
 export { isLimit } from './limit.ts'
 export type { ServerBook } from './book.ts'
-export { eventProblem } from './notice.ts'
+export { soundEvent } from './notice.ts'
 export type { Pipeline, PipelineOptions } from './options.ts'
 export { createPipeline } from './pipeline.ts'
 export { BUILT_IN_POLICIES, matchesPattern, policyFor, ruleOf } from './policies.ts'

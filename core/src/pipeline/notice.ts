@@ -50,8 +50,15 @@ export function dropStep(raw: Omit<RawNotification, 'kind' | 'params'>, reason: 
   }
 }
 
-/** What is wrong with an event that somebody hands in; undefined when nothing is. Written out: each push passes here. */
-export function eventProblem(event: unknown): string | undefined {
+/** An event as somebody hands it in. Throws what is wrong with it. */
+export function soundEvent(event: Trigger): Trigger {
+  const problem = eventProblem(event)
+  if (problem !== undefined) throw new TypeError(problem)
+  return event
+}
+
+/** What is wrong with an event; undefined when nothing is. Written out, because each push passes here. */
+function eventProblem(event: unknown): string | undefined {
   if (typeof event !== 'object' || event === null) return 'an event must be an object'
   const given = event as Partial<Record<keyof Trigger, unknown>>
   const { traceId, source, server, method, key, replacement, summary, receivedAt } = given

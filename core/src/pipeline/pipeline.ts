@@ -7,7 +7,7 @@ import { elsewhere } from './company.ts'
 import { Delivery } from './delivery.ts'
 import { type HeldTrigger, HeldTriggers } from './held.ts'
 import { type Lane, pump } from './lane.ts'
-import { mapped, eventProblem } from './notice.ts'
+import { mapped, soundEvent } from './notice.ts'
 import type { Pipeline, PipelineOptions } from './options.ts'
 import type { OverflowGatherer } from './overflow.ts'
 import { ENDED, gathererOf, toInbox } from './redirection.ts'
@@ -64,9 +64,7 @@ class NotificationPipeline implements Pipeline {
   }
 
   admit(trigger: Trigger): void {
-    const problem = eventProblem(trigger)
-    if (problem !== undefined) throw new TypeError(problem)
-    this.#admit(trigger)
+    this.#admit(soundEvent(trigger))
   }
 
   #admit(trigger: Trigger): void {

@@ -88,6 +88,31 @@ describe('the end of a session in the real pi', () => {
     expect(keysTold(stage.model.requests().at(-1)!)).toEqual(['old'])
   })
 
+  it('shows what waits for its window, and starts no turn with it any more', async () => {
+    await using source = await startSource()
+    await using stage = await createStage()
+    stage.json({ raw: misbehaving() })
+    stage.toml({ web: { kind: 'streamable_http', endpoint: source.url, inject_and_run: true } })
+    const pi = await startedWith(stage)
+    const update = () => source.notify('notifications/resources/updated', { uri: 'fixture://a' })
+    await update()
+    await pi.waitFor(({ type }) => type === 'agent_settled', PATIENCE_MS, 0)
+    await update()
+    await waitUntil(async () => (await booksOf(pi, 'web'))['pending'] === 1, PATIENCE_MS)
+    const { sessionFile: first } = (await pi.send('get_state')).data
+    await pi.send('new_session')
+    await connected(pi, 'raw', 'web')
+    await pi.send('switch_session', { sessionPath: first })
+    const { messages } = (await pi.send('get_messages')).data
+    expect(messages.map(({ role }: { role: string }) => role)).toEqual([
+      'system',
+      'custom',
+      'assistant',
+      'custom',
+    ])
+    expect(stage.model.requests()).toHaveLength(1)
+  })
+
   it('waits for what a yes to the project’s settings has begun', async () => {
     await using stage = await createStage()
     const written = `${stage.scratch.root}/written`

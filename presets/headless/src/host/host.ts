@@ -2,10 +2,10 @@ import {
   cleanLines,
   createProjects,
   type Diagnostic,
-  eventProblem,
   files,
   type Host,
   loadOAuth,
+  soundEvent,
   type Trigger,
 } from '@tapline/core'
 import { redact } from '@tapline/triggers'
@@ -59,7 +59,7 @@ export function runHost(options: TaplineOptions, tell: (diagnostic: Diagnostic) 
     ...(presence ? { windows: presence } : {}),
     ...(trail ? { audit: (row) => trail.write(row) } : {}),
     ...(delivers
-      ? { admit: (trigger) => (tapline ? tapline.pipeline.admit(trigger) : early.push(sound(trigger))) }
+      ? { admit: (trigger) => (tapline ? tapline.pipeline.admit(trigger) : early.push(soundEvent(trigger))) }
       : {}),
     claim: async (request) => await tapline?.kernel.hooks.dedup.promise(request),
     toInbox: async (trigger, note) => {
@@ -109,11 +109,4 @@ export function runHost(options: TaplineOptions, tell: (diagnostic: Diagnostic) 
       await audit?.flush()
     },
   }
-}
-
-/** An event as it was handed in. Throws what is wrong with it. */
-function sound(trigger: Trigger): Trigger {
-  const problem = eventProblem(trigger)
-  if (problem !== undefined) throw new TypeError(problem)
-  return trigger
 }

@@ -16,7 +16,9 @@ const MOST_WAITING = 200
 export interface SessionChat extends Chat {
   /** Starts the next turn that waited, when the agent is idle. */
   flush(): void
-  /** Turns that still wait are only shown, so that the transcript has them; then nothing is sent any more. */
+  /** The session ends: turns that wait, and what still comes, are only shown, so that the transcript has them. */
+  end(): void
+  /** Nothing is sent any more. */
   close(): void
 }
 
@@ -33,6 +35,7 @@ export function createChat(
   const spending = countSpending(pi, budget)
   const waiting: ChatMessage[] = []
   let timer: NodeJS.Timeout | undefined
+  let ending = false
   let closed = false
 
   const send = ({ text, traceId, server, method }: ChatMessage, triggerTurn: boolean): void => {
@@ -43,7 +46,7 @@ export function createChat(
   }
   const flush = (): void => {
     clearTimeout(timer)
-    if (closed) return
+    if (ending) return
     const idle = ctx.isIdle()
     if (idle) spending.end()
     const next = idle ? takeTurn(waiting) : undefined
@@ -67,6 +70,7 @@ export function createChat(
     },
     run: (message) => {
       refuseWhenClosed()
+      if (ending) return send(message, false)
       const refused = message.asked === true ? undefined : refusal(budget())
       if (refused !== undefined) throw new Error(refused)
       if (waiting.length >= MOST_WAITING && message.asked !== true)
@@ -75,11 +79,14 @@ export function createChat(
       flush()
     },
     flush,
+    end: () => {
+      ending = true
+      clearTimeout(timer)
+      for (const message of waiting.splice(0)) send(message, false)
+    },
     close: () => {
       closed = true
       spending.close()
-      clearTimeout(timer)
-      for (const message of waiting.splice(0)) send(message, false)
     },
   }
 }

@@ -227,6 +227,7 @@ class RunningSession implements PiSession {
     this.#closed = true
     this.#notices.close()
     await this.#restarting?.catch(() => undefined)
+    this.#chat.end()
     // What waited for its window is delivered now: the chat must still be there.
     await this.#tapline?.pipeline.close()
     this.#chat.close()

@@ -39,7 +39,24 @@ describe('turns that wait for the agent', () => {
     expect(sent).toEqual([{ content: 'a', turn: true }])
     settle()
     expect(sent.at(-1)).toEqual({ content: 'b', turn: true })
+    chat.end()
+    expect(sent).toHaveLength(2)
+  })
+
+  it('are only shown when the session ends, and so is what still comes', () => {
+    const { chat, sent, settle } = busyChat()
+    chat.run(message('waits'))
+    chat.end()
+    settle()
+    chat.run(message('comes late'))
+    settle()
+    expect(sent).toEqual([
+      { content: 'waits', turn: false },
+      { content: 'comes late', turn: false },
+    ])
     chat.close()
+    expect(() => chat.run(message('too late'))).toThrow('ended')
+    expect(() => chat.show(message('too late'))).toThrow('ended')
     expect(sent).toHaveLength(2)
   })
 
@@ -51,7 +68,7 @@ describe('turns that wait for the agent', () => {
     settle()
     settle()
     chat.run(message('room again'))
-    chat.close()
+    chat.end()
     // What had no turn is shown, so that the transcript has it.
     expect(sent.filter(({ turn }) => turn).map(({ content }) => content)).toEqual(['0', '1'])
     expect(sent).toHaveLength(202)
