@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import lockfile from 'proper-lockfile'
 
@@ -7,6 +7,8 @@ import lockfile from 'proper-lockfile'
 const STALE_MS = 10_000
 /** Longer than {@link STALE_MS}: whoever waits sees a lock grow stale. */
 const LONGEST_WAIT_MS = 25_000
+/** The library removes what it takes for stale, and of several that do so one removes the next one's lock: never. */
+const NEVER_MS = 365 * 24 * 60 * 60_000
 const HELD: ReadonlySet<string | undefined> = new Set(['ELOCKED', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'])
 
 /**
@@ -21,11 +23,12 @@ export async function withLock<T>(
 ): Promise<T> {
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 })
   const release = await acquire(path, lock, staleMs)
+  const own = identityOf(lock)
   try {
     return await work()
   } finally {
-    // A lock that was taken from us is nothing to give back.
-    await release().catch(() => undefined)
+    // One that was taken from us, because this process slept too long, is somebody else's by now.
+    if (identityOf(lock) === own) await release().catch(() => undefined)
   }
 }
 
@@ -39,8 +42,9 @@ async function acquire(path: string, lock: string, staleMs: number): Promise<() 
       return await lockfile.lock(path, {
         lockfilePath: lock,
         realpath: false,
-        stale: staleMs,
-        retries: { retries: 20, minTimeout: 10, maxTimeout: 100, factor: 1.3, randomize: true },
+        stale: NEVER_MS,
+        update: staleMs / 2,
+        retries: { retries: 8, minTimeout: 10, maxTimeout: 100, factor: 1.5, randomize: true },
         // Thrown from a timer by default, which would end the process around us.
         onCompromised: () => undefined,
       })
@@ -58,8 +62,8 @@ function heldError(lock: string): Error {
 }
 
 /**
- * Answers the time of a lock that a dead process has left, where the library does not remove it by itself: it is no
- * empty directory, or it is from the future, and nobody has refreshed it for as long as it was watched.
+ * Answers the time of a lock that a dead process has left: nobody has refreshed it for too long, or, where it is from
+ * the future, for as long as it was watched.
  */
 function watch(lock: string, staleMs: number): () => number | undefined {
   let seen = Number.NaN
@@ -67,7 +71,7 @@ function watch(lock: string, staleMs: number): () => number | undefined {
   return () => {
     const time = timeOf(lock)
     if (time === undefined) return undefined
-    if (Date.now() - time > staleMs) return isEmptyDirectory(lock) ? undefined : time
+    if (Date.now() - time > staleMs) return time
     if (time !== seen) [seen, since] = [time, performance.now()]
     return performance.now() - since > staleMs ? time : undefined
   }
@@ -77,24 +81,34 @@ function timeOf(lock: string): number | undefined {
   return lstatSync(lock, { throwIfNoEntry: false })?.mtimeMs
 }
 
-/** Other programs put a file into the directory, and what stands there may be no directory at all: neither can be removed. */
-function isEmptyDirectory(lock: string): boolean {
-  try {
-    return readdirSync(lock).length === 0
-  } catch {
-    return false
-  }
+/** Tells a lock from another one that took its place. */
+function identityOf(lock: string): string {
+  const { ino, birthtimeNs } = lstatSync(lock, { bigint: true, throwIfNoEntry: false }) ?? {}
+  return `${ino}/${birthtimeNs}`
 }
 
-/** Renamed before it is removed: of several that find it left, one takes it away. */
+/**
+ * Removes a lock that was left. Of several processes that find it, one at a time looks again and does so: the lock that
+ * another one takes right afterwards is not theirs to remove.
+ */
 function setAside(lock: string, time: number): void {
-  const aside = `${lock}.${process.pid}.${randomUUID().slice(0, 8)}`
+  const turn = `${lock}.removal`
   try {
-    renameSync(lock, aside)
-    // Another process may have been quicker, and this is its fresh one.
-    if (timeOf(aside) === time) rmSync(aside, { recursive: true, force: true })
-    else renameSync(aside, lock)
+    mkdirSync(turn)
   } catch {
-    // Another process was quicker.
+    // Another process is at it. One that was killed in the middle of it must not be waited for.
+    if (Date.now() - (timeOf(turn) ?? Date.now()) > STALE_MS) rmSync(turn, { recursive: true, force: true })
+    return
+  }
+  try {
+    if (timeOf(lock) !== time) return
+    // Other programs put a file into the directory, and what stands there may be no directory at all.
+    const aside = `${lock}.${process.pid}.${randomUUID().slice(0, 8)}`
+    renameSync(lock, aside)
+    rmSync(aside, { recursive: true, force: true })
+  } catch {
+    // Another program was quicker.
+  } finally {
+    rmSync(turn, { recursive: true, force: true })
   }
 }

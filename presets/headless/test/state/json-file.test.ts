@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -162,6 +163,36 @@ describe('a JSON file', () => {
     expect(counter(path).read()).toEqual({ count: 3 })
     expect(performance.now() - began).toBeLessThan(20_000)
     expect(readdirSync(root).filter((name) => name.startsWith('state.json'))).toEqual(['state.json'])
+  })
+
+  it('lets one process in at a time after a stale lock, however many wait for it', async () => {
+    const { root } = createPlace()
+    const rounds = 60
+    const children = Array.from({ length: 5 }, () => startChild('contend.ts', root, String(rounds)))
+    const past = new Date(Date.now() - 15_000)
+    for (let n = 0; n < rounds; n++) {
+      await Promise.all(children.map((child) => child.printed(`at ${n}`)))
+      mkdirSync(join(root, `${n}.lock`))
+      utimesSync(join(root, `${n}.lock`), past, past)
+      writeFileSync(join(root, `${n}`), '')
+    }
+    for (const child of children) expect(await child.output).not.toContain('not alone')
+    expect(readdirSync(root).filter((name) => name.includes('.lock'))).toEqual([])
+  })
+
+  it('does not give back a lock that was taken from it', async () => {
+    const { root } = createPlace()
+    const path = join(root, 'state.json')
+    const lock = `${path}.lock`
+    await withLock(path, () => {
+      // Another process has found it stale, and has it now.
+      rmSync(lock, { recursive: true })
+      mkdirSync(lock)
+    })
+    expect(existsSync(lock)).toBe(true)
+    rmSync(lock, { recursive: true })
+    expect(await counter(path).update(({ count }) => ({ count: count + 1 }))).toEqual({ count: 1 })
+    expect(existsSync(lock)).toBe(false)
   })
 
   it('does not take the lock of a process that lives', async () => {
