@@ -7,6 +7,9 @@ import { OverflowGatherer } from './overflow.ts'
 
 type Sinks = Pick<Kernel, 'hooks' | 'hasSink'>
 
+/** Observers are told of so many in one turn of the event loop: those of a whole second of a flood would hold it up. */
+const AT_ONCE = 200
+
 /** Why triggers end that nobody has had time for. */
 export const ENDED = 'the session ended'
 
@@ -45,8 +48,14 @@ export function gathererOf(
         const newest = triggers.at(-1) as Trigger
         toInbox(sinks, newest, new Delivery(lane.policy, reason, overflow), (receipt) => {
           const state = receipt ? 'redirected' : 'dropped'
-          for (const trigger of triggers) accounts.end(lane, trigger, state, receipt?.sink, reason)
-          resolve()
+          let ended = 0
+          const endSome = (): void => {
+            for (const trigger of triggers.slice(ended, (ended += AT_ONCE)))
+              accounts.end(lane, trigger, state, receipt?.sink, reason)
+            if (ended < triggers.length) setImmediate(endSome)
+            else resolve()
+          }
+          endSome()
         })
       }),
   )

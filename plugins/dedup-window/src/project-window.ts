@@ -3,6 +3,7 @@ import type { DedupRequest, DedupVerdict, Host, Log } from '@tapline/core'
 import { Claims } from './claims.ts'
 import { isObject, LONGEST_MS } from './entry.ts'
 import { BEAT_MS, enter, type Holder, leave } from './holder.ts'
+import { releaseDead, signLock } from './lock-owner.ts'
 import { StateFile } from './state-file.ts'
 import { atMost, pause, turn } from './waiting.ts'
 
@@ -164,9 +165,13 @@ class SharedWindow implements ProjectWindow {
 
   /** Takes the lock once. Answers whether the file could be used. */
   async #hold(): Promise<boolean> {
-    const looks = setInterval(() => this.#answerKnown(), LOOK_MS)
+    const { lock } = this.#file
+    const looks = setInterval(() => {
+      this.#answerKnown()
+      releaseDead(lock)
+    }, LOOK_MS)
     const late = setTimeout(
-      () => this.#goOnAlone(`its lock, ${this.#file.path}.lock, is held by another process`),
+      () => this.#goOnAlone(`its lock, ${lock}, is held by another process`),
       LOCK_WAIT_MS,
     )
     const isHeld = (): void => {
@@ -176,7 +181,10 @@ class SharedWindow implements ProjectWindow {
     looks.unref()
     late.unref()
     try {
-      const isUsable = await this.#files.locked(this.#file.path, () => this.#exchange(isHeld))
+      const isUsable = await this.#files.locked(this.#file.path, async () => {
+        const unsign = signLock(lock, this.#holder)
+        return await this.#exchange(isHeld).finally(unsign)
+      })
       if (!isUsable) await this.#setAside()
       return true
     } catch (thrown) {

@@ -23,12 +23,15 @@ const ABANDONED_MS = 60_000
  */
 export class StateFile {
   readonly path: string
+  /** A directory, there while somebody writes. */
+  readonly lock: string
   /** Tells whether the file is still the one that was read or written here last. */
   #seen = ''
   #isSwept = false
 
   constructor(path: string) {
     this.path = path
+    this.lock = `${path}.lock`
   }
 
   /**

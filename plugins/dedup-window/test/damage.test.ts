@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -12,6 +13,7 @@ import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { type Files, files } from '@tapline/core'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { enter } from '../src/holder.ts'
 import { createPlace, eventually, filesInTurn, first, openSession, type Place, trigger } from './place.ts'
 
 const WINDOW_MS = 300_000
@@ -260,6 +262,40 @@ describe('a lock', () => {
     expect(place.read()[place.key('key')]).toMatchObject({ traceId: '1' })
     expect(existsSync(lock)).toBe(false)
     expect(window.warnings).toEqual([])
+  })
+
+  it.runIf(process.platform === 'linux')('that a killed process left is broken at once', async () => {
+    const place = createPlace()
+    const lock = `${place.path}.lock`
+    mkdirSync(lock, { recursive: true })
+    const { pid: gone } = spawnSync(process.execPath, ['-e', ''])
+    // Where pids mean the same as here, as a claimer of this machine has written it.
+    writeFileSync(join(lock, 'owner'), JSON.stringify({ ...enter(), pid: gone, beat: Date.now() }))
+    const window = await openSession(place)
+    const began = performance.now()
+    expect(await window.deliver('1')).toBe('first')
+    await eventually(() => expect(place.read()[place.key('key')]).toMatchObject({ traceId: '1' }))
+    expect(performance.now() - began).toBeLessThan(2_500)
+    expect(window.warnings).toEqual([])
+    await window.dispose()
+    expect(place.names()).toEqual(['dedup.json'])
+  })
+
+  it.each([
+    ['of a process that lives', () => ({ ...enter(), beat: Date.now() })],
+    ['of another machine', () => ({ ...enter(), started: 'elsewhere/1', pid: 4_000_000, beat: Date.now() })],
+    ['that is no owner', () => 'nonsense'],
+  ])('%s is waited for', { timeout: 20_000 }, async (_whose, owner) => {
+    const place = createPlace()
+    const lock = `${place.path}.lock`
+    mkdirSync(lock, { recursive: true })
+    writeFileSync(join(lock, 'owner'), JSON.stringify(owner()))
+    const window = await openSession(place)
+    expect(await window.deliver('1')).toBe('first')
+    expect(window.warnings).toEqual([expect.stringContaining('is held by another process')])
+    expect(existsSync(lock)).toBe(true)
+    rmSync(lock, { recursive: true })
+    await window.dispose()
   })
 
   it(
