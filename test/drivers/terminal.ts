@@ -32,7 +32,7 @@ export interface Terminal extends AsyncDisposable {
   resize(columns: number, rows: number): Promise<void>
   /** Resolves with the first screen that matches. */
   waitForScreen(match: RegExp | ((screen: string) => boolean), ms?: number): Promise<string>
-  /** Resolves with the command's exit status when it has ended. */
+  /** Resolves with the command's exit status when it has ended: 128 and the signal's number where one ended it. */
   waitForExit(ms?: number): Promise<number>
   kill(): Promise<void>
 }
@@ -86,8 +86,16 @@ export async function startTerminal({
       return screen
     },
     async waitForExit(ms = 20_000) {
-      await waitUntil(async () => (await ask('#{pane_dead}')) === '1', ms, 'the command to end')
-      return Number(await ask('#{pane_dead_status}'))
+      // A pane is dead as soon as its output has ended; how its command ended may be known only later.
+      let status = ''
+      let signal = ''
+      const ended = async () => {
+        status = await ask('#{pane_dead_status}')
+        signal = await ask('#{pane_dead_signal}')
+        return status !== '' || signal !== ''
+      }
+      await waitUntil(ended, ms, 'the command to end')
+      return status === '' ? 128 + Number(signal) : Number(status)
     },
     async kill() {
       await tmux('kill-server').catch(() => {})

@@ -20,7 +20,7 @@ export interface AgentTask {
   readonly timeoutMs: number
   readonly signal: AbortSignal
   readonly tools: readonly AgentTool[]
-  /** Where the transcript is kept. */
+  /** Where the transcript is kept, beside those before it. Whoever runs the agent keeps the newest forty. */
   readonly transcriptDir: string
   /** Told of the cost in US dollars whenever it has grown; answers false to end the run. */
   onCost?(costUsd: number): boolean

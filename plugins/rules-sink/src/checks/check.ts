@@ -10,7 +10,7 @@ import { longest, modelOf } from './limits.ts'
 import { checkPrompt } from './prompt.ts'
 import { openReport, type Report } from './report.ts'
 import type { Run } from './runs.ts'
-import { pruneTranscripts, transcriptDirOf } from './transcripts.ts'
+import { transcriptDirOf } from './transcript-dir.ts'
 import { verdictOf } from './verdict.ts'
 import { cut, LONGEST_RESULT } from './wording.ts'
 
@@ -163,6 +163,5 @@ async function outcomeOf(ground: Ground, run: Run, check: Check, report: Report)
     return overBudget && outcome.status !== 'completed' ? { ...outcome, status: 'over_budget' } : outcome
   } finally {
     for (const timer of timers) clearTimeout(timer)
-    pruneTranscripts(transcriptDir)
   }
 }

@@ -5,7 +5,7 @@ import { sourceOf } from './event.ts'
 import type { Group } from './groups.ts'
 import { longest } from './limits.ts'
 import type { Run, Runs } from './runs.ts'
-import { transcriptDirOf } from './transcripts.ts'
+import { transcriptDirOf } from './transcript-dir.ts'
 import { oneLine } from './wording.ts'
 
 /** A run that has its slot. */

@@ -68,8 +68,10 @@ it('gives what a rewrite of the whole would give, whatever the file holds', () =
   )
   const servers = dictionary(constantFrom('a', 'b', 'c-d', 'e_f'), entry, { minKeys: 1 })
   assert(
-    property(servers, constantFrom(undefined, 1, 2, '\t'), boolean(), (mcpServers, space, enabled) => {
-      const text = JSON.stringify({ mcpServers, other: [1] }, undefined, space)
+    property(servers, constantFrom(undefined, 1, 2, '\t'), boolean(), (written, space, enabled) => {
+      const text = JSON.stringify({ mcpServers: written, other: [1] }, undefined, space)
+      // JSON has no negative zero.
+      const { mcpServers } = JSON.parse(text) as { mcpServers: typeof written }
       const [name, before] = Object.entries(mcpServers)[0]!
       const after = JSON.parse(changedJson('f', text, name, { enabled })) as {
         mcpServers: object

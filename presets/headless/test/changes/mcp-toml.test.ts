@@ -11,7 +11,7 @@ command = "a"
 args = [
   "x",
 ]
-  exposure = 'codemode' # for now
+  exposure = 'codemode' # until tools are sorted
 [server.env]
 enabled = "no"
 
@@ -23,7 +23,10 @@ enabled = true
 
 it('changes one line, or adds one below the name, and keeps comments and order', () => {
   expect(changedToml('f', FILE, 'one', { exposure: 'hidden' })).toBe(
-    FILE.replace("exposure = 'codemode' # for now", 'exposure = "hidden" # for now'),
+    FILE.replace(
+      "exposure = 'codemode' # until tools are sorted",
+      'exposure = "hidden" # until tools are sorted',
+    ),
   )
   expect(changedToml('f', FILE, 'two', { enabled: false })).toBe(
     FILE.replace('enabled = true', 'enabled = false'),
