@@ -65,6 +65,7 @@ export async function startTerminal({
 
   await tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), '-c', cwd, ...command)
   const pid = Number(await ask('#{pane_pid}'))
+  const server = Number(await ask('#{pid}'))
 
   const terminal: Terminal = {
     pid,
@@ -86,15 +87,20 @@ export async function startTerminal({
       return screen
     },
     async waitForExit(ms = 20_000) {
-      // A pane is dead as soon as its output has ended; how its command ended may be known only later.
       let status = ''
       let signal = ''
+      let screen = ''
       const ended = async () => {
         status = await ask('#{pane_dead_status}')
         signal = await ask('#{pane_dead_signal}')
-        return status !== '' || signal !== ''
+        screen = await terminal.screen()
+        if (status !== '' || signal !== '') return true
+        // A pane is dead as soon as its output has ended. How its command ended is known later, and never where tmux
+        // has missed the signal that says so: then it is told again.
+        if ((await ask('#{pane_dead}')) === '1') process.kill(server, 'SIGCHLD')
+        return false
       }
-      await waitUntil(ended, ms, 'the command to end')
+      await waitUntil(ended, ms, () => `the command to end; this is on its screen:\n${screen}`)
       return status === '' ? 128 + Number(signal) : Number(status)
     },
     async kill() {

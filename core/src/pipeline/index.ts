@@ -1,6 +1,7 @@
-export { isLimit } from './limit.ts'
+export { isLimit, type Limit, type RateLimit } from './limit.ts'
 export type { ServerBook } from './book.ts'
 export { soundEvent } from './notice.ts'
 export type { Pipeline, PipelineOptions } from './options.ts'
 export { createPipeline } from './pipeline.ts'
 export { BUILT_IN_POLICIES, matchesPattern, policyFor, ruleOf } from './policies.ts'
+export { type SharedLimits, sharedLimits } from './shared-limit.ts'

@@ -12,7 +12,7 @@ import type {
 import type { ServerBook } from './book.ts'
 import type { Claim } from './claim.ts'
 import type { Delivery } from './delivery.ts'
-import { parseLimit, RateLimit, usualLimit } from './limit.ts'
+import { type Limit, OwnLimit, parseLimit, type RateLimit, usualLimit } from './limit.ts'
 import type { OverflowGatherer } from './overflow.ts'
 import { Queue } from './queue.ts'
 
@@ -48,21 +48,23 @@ export interface LaneSteps {
 /** Policies of which every window has its own: what is shown is shown in each. A channel settles itself who takes a turn. */
 const OF_EVERY_WINDOW: ReadonlySet<string> = new Set(['summary', 'run', 'channel', 'log', 'ignore'])
 
-/** A lane with nothing in it. `limited` is false for sources that are no servers: their events are the person's own. */
+/**
+ * A lane with nothing in it. `limited` is false for sources that are no servers: their events are the person's own.
+ * `sharedLimit` answers the limit of what only one window delivers.
+ */
 export function createLane(
   lane: Pick<Lane, 'server' | 'book' | 'sink'>,
   { policy, windows, limit: written }: PushRule,
   limited: boolean,
+  sharedLimit: (written: string, limit: Limit) => RateLimit | undefined,
   steps: (lane: Lane) => LaneSteps,
 ): Lane {
   const shared = windows === undefined ? !OF_EVERY_WINDOW.has(policy) : windows === 'owner'
-  const limit = written ?? (limited ? usualLimit(policy) : undefined)
-  const parsed = limit === undefined ? undefined : parseLimit(limit)
   const made = {
     ...lane,
     policy,
     scope: shared ? 'project' : 'process',
-    limit: limit !== undefined && parsed ? new RateLimit(limit, parsed) : undefined,
+    limit: limitOf(written ?? (limited ? usualLimit(policy) : undefined), shared ? sharedLimit : undefined),
     queue: new Queue<Trigger>(),
     overflows: new Map<string, OverflowGatherer>(),
     current: undefined,
@@ -72,6 +74,15 @@ export function createLane(
     pumping: false,
   } as Omit<Lane, 'steps'>
   return Object.assign(made, { steps: steps(made as Lane) })
+}
+
+function limitOf(
+  written: string | undefined,
+  shared: ((written: string, limit: Limit) => RateLimit | undefined) | undefined,
+): RateLimit | undefined {
+  const limit = written === undefined ? undefined : parseLimit(written)
+  if (written === undefined || !limit) return undefined
+  return shared?.(written, limit) ?? new OwnLimit(written, limit)
 }
 
 /**

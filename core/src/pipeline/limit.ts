@@ -39,8 +39,19 @@ export function usualLimit(policy: string): string | undefined {
   return USUAL.get(policy)
 }
 
-/** Lets `count` events through in any `periodMs`. The clock is monotonic: one that is set opens nothing. */
-export class RateLimit {
+/** Says of one event after the other whether it is let through. */
+export interface RateLimit {
+  /** As the configuration has it. */
+  readonly written: string
+  /** At once, or when others have been asked; one event at a time. */
+  take(answer: (taken: boolean) => void): void
+}
+
+/**
+ * Lets `count` events of this process through in any `periodMs`. The clock is monotonic: one that is set opens
+ * nothing.
+ */
+export class OwnLimit implements RateLimit {
   readonly written: string
   readonly #limit: Limit
   readonly #now: () => number
@@ -54,17 +65,27 @@ export class RateLimit {
     this.#now = now
   }
 
-  take(): boolean {
-    const { count, periodMs } = this.#limit
-    const now = this.#now()
-    if (this.#times.length < count) {
-      this.#times.push(now)
-      return true
-    }
+  take(answer: (taken: boolean) => void): void {
+    const room = this.hasRoom
+    if (room) this.count()
+    answer(room)
+  }
+
+  get hasRoom(): boolean {
     const oldest = this.#times[this.#next]
-    if (oldest === undefined || now - oldest < periodMs) return false
-    this.#times[this.#next] = now
-    this.#next = (this.#next + 1) % count
-    return true
+    return (
+      this.#times.length < this.#limit.count ||
+      (oldest !== undefined && this.#now() - oldest >= this.#limit.periodMs)
+    )
+  }
+
+  /** One more was let through. */
+  count(): void {
+    if (this.#times.length < this.#limit.count) {
+      this.#times.push(this.#now())
+    } else {
+      this.#times[this.#next] = this.#now()
+      this.#next = (this.#next + 1) % this.#limit.count
+    }
   }
 }

@@ -1,12 +1,23 @@
 import type { Kernel } from '../kernel/index.ts'
 import type { Frame, PushPolicy, PushRule, Trigger } from '../types/index.ts'
 import type { ServerBook } from './book.ts'
+import type { Limit, RateLimit } from './limit.ts'
 
 /** What `createPipeline` takes. */
 export interface PipelineOptions {
   readonly kernel: Pick<Kernel, 'hooks' | 'hasSink'>
   /** The policy for a method of a server. */
   policyFor(server: string, method: string): PushPolicy | PushRule
+  /**
+   * The limit that all processes share of what one of them delivers, by its source and the entry it stands in; each
+   * counts for itself where this is absent or answers nothing.
+   */
+  sharedLimit?(
+    source: string,
+    entry: PushPolicy | PushRule,
+    written: string,
+    limit: Limit,
+  ): RateLimit | undefined
   /** Nothing is delivered or claimed: what would be is said to have reached the sink `watch`. */
   readonly watchOnly?: boolean
   /** It ends: others are to know before anybody asks who else is there. */

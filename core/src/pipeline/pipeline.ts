@@ -29,7 +29,6 @@ class NotificationPipeline implements Pipeline {
   readonly #options: PipelineOptions
   readonly #accounts: Accounts
   readonly #routes: Routes
-  readonly #missing = new Set<string>()
   /** What has waited: the dedup hook is told so. `now` is delivered without asking: it would be asked to wait again. */
   readonly #released = new Map<Trigger, 'held' | 'now'>()
   readonly #held = new HeldTriggers((held, early) => this.#release(held, early ? 'now' : 'held'))
@@ -157,11 +156,8 @@ class NotificationPipeline implements Pipeline {
     if (verdict?.verdict === 'duplicate')
       return this.#settle(lane, trigger, 'deduped', undefined, `duplicate of ${verdict.of}`)
     if (verdict?.verdict === 'drop') return this.#settle(lane, trigger, 'dropped', undefined, verdict.reason)
-    if (this.#ended) {
-      if (verdict?.verdict === 'first') conclude(verdict, 'failed')
-      return this.#settle(lane, trigger, 'dropped', undefined, ENDED)
-    }
     if (verdict?.verdict !== 'later') return this.#deliver(lane, trigger, verdict)
+    if (this.#ended) return this.#settle(lane, trigger, 'dropped', undefined, ENDED)
     const { until, of } = verdict
     if (this.#closing) {
       if (of === undefined) return this.#deliver(lane, trigger, undefined)
@@ -180,16 +176,25 @@ class NotificationPipeline implements Pipeline {
 
   #deliver(lane: Lane, trigger: Trigger, claim: Claim): void {
     if (this.#options.watchOnly) return this.#settle(lane, trigger, 'delivered', 'watch')
-    if (lane.limit && !lane.limit.take()) {
+    const { limit } = lane
+    if (!limit) return this.#hand(lane, trigger, claim)
+    limit.take((taken) => {
+      if (taken || this.#ended) return this.#hand(lane, trigger, claim)
       conclude(claim, 'done')
-      this.#exceed(lane, trigger, lane.limit.written)
-      return this.#next(lane)
+      this.#exceed(lane, trigger, limit.written)
+      this.#next(lane)
+    })
+  }
+
+  #hand(lane: Lane, trigger: Trigger, claim: Claim): void {
+    if (this.#ended) {
+      conclude(claim, 'failed')
+      return this.#settle(lane, trigger, 'dropped', undefined, ENDED)
     }
     if (!lane.sink) {
       conclude(claim, 'done')
-      return lane.policy === 'log'
-        ? this.#settle(lane, trigger, 'delivered', 'log')
-        : this.#withoutSink(lane, trigger)
+      if (lane.policy === 'log') return this.#settle(lane, trigger, 'delivered', 'log')
+      return this.#settle(lane, trigger, 'dropped', undefined, 'no sink')
     }
     lane.claim = claim
     lane.delivery = new Delivery(lane.policy)
@@ -221,14 +226,6 @@ class NotificationPipeline implements Pipeline {
 
   #exceed(lane: Lane, trigger: Trigger, limit: string | undefined): void {
     gathererOf(lane, limit, this.#options.kernel, this.#accounts).add(trigger)
-  }
-
-  #withoutSink(lane: Lane, trigger: Trigger): void {
-    if (!this.#missing.has(lane.policy)) {
-      this.#missing.add(lane.policy)
-      this.#options.onMissingSink?.(lane.policy, lane.server)
-    }
-    this.#settle(lane, trigger, 'dropped', undefined, 'no sink')
   }
 
   #settle(lane: Lane, trigger: Trigger, state: FinalState, sink?: string, reason?: string): void {

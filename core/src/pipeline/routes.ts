@@ -2,14 +2,19 @@ import type { PushPolicy, PushRule, Trigger } from '../types/index.ts'
 import type { ServerBook } from './book.ts'
 import { createLane, type Lane, type LaneSteps } from './lane.ts'
 import type { PipelineOptions } from './options.ts'
-import { ruleOf } from './policies.ts'
+import { BUILT_IN_POLICIES, ruleOf } from './policies.ts'
 
 /** Methods that a server may invent are remembered up to this many. */
 const MOST_ROUTES = 256
 
+type RouteOptions = Pick<
+  PipelineOptions,
+  'kernel' | 'policyFor' | 'sharedLimit' | 'watchOnly' | 'onMissingSink'
+>
+
 /** Which lane each trigger takes: one for each server and policy, made when first needed. */
 export class Routes {
-  readonly #options: Pick<PipelineOptions, 'kernel' | 'policyFor'>
+  readonly #options: RouteOptions
   readonly #bookOf: (server: string) => ServerBook
   readonly #steps: (lane: Lane) => LaneSteps
   readonly #routes = new Map<string, Map<string, Lane>>()
@@ -17,9 +22,10 @@ export class Routes {
   readonly #ofRules = new WeakMap<PushRule, Map<string, Lane>>()
   readonly #ofPolicies = new Map<PushPolicy, Map<string, Lane>>()
   readonly #lanes = new Set<Lane>()
+  readonly #missing = new Set<string>()
 
   constructor(
-    options: Pick<PipelineOptions, 'kernel' | 'policyFor'>,
+    options: RouteOptions,
     bookOf: (server: string) => ServerBook,
     steps: (lane: Lane) => LaneSteps,
   ) {
@@ -60,11 +66,26 @@ export class Routes {
       const rule = ruleOf(written)
       const sink = hasSink(rule.policy) ? hooks.deliver.for(rule.policy) : undefined
       const book = this.#bookOf(server)
-      lane = createLane({ server, book, sink }, rule, source === 'mcp', this.#steps)
+      if (!sink) this.#miss(rule.policy, server)
+      const shared = this.#options.sharedLimit
+      lane = createLane(
+        { server, book, sink },
+        rule,
+        source === 'mcp',
+        (limit, parsed) => shared?.(name, written, limit, parsed),
+        this.#steps,
+      )
       lanes.set(name, lane)
       this.#lanes.add(lane)
     }
     return lane
+  }
+
+  #miss(policy: string, server: string): void {
+    const { watchOnly, onMissingSink } = this.#options
+    if (watchOnly || BUILT_IN_POLICIES.some((one) => one === policy) || this.#missing.has(policy)) return
+    this.#missing.add(policy)
+    onMissingSink?.(policy, server)
   }
 
   #lanesOf(written: PushPolicy | PushRule): Map<string, Lane> {

@@ -10,7 +10,8 @@ export interface PushRule {
   /**
    * `<number>/<second|minute|hour|day>`, or `none`. What exceeds it goes to the inbox, as one line that says how many.
    * When absent: 60 an hour for `run` and `rules`, which cost tokens, 600 an hour for `summary`, none for the others.
-   * The methods that one entry is about share its limit. Each window counts for itself.
+   * The methods that one entry is about share its limit. Where every window delivers, each counts for itself; what only
+   * one delivers, the windows of the project count together, across restarts too (up to 1,000 per minute, hour or day).
    */
   readonly limit?: string
   /**

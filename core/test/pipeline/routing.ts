@@ -29,6 +29,7 @@ export interface Routing extends TestKernelOptions {
   /** The policy is the method's last part when absent. */
   readonly policyFor?: PipelineOptions['policyFor']
   readonly hasCompany?: PipelineOptions['hasCompany']
+  readonly sharedLimit?: PipelineOptions['sharedLimit']
 }
 
 /** A pipeline in a real kernel, whose policies are the methods' last parts: `notifications/inbox` → `inbox`. */
@@ -60,6 +61,7 @@ export async function routing(options: Routing = {}): Promise<{
     kernel: kernel.kernel,
     policyFor: options.policyFor ?? ((_server, method) => method.slice(method.lastIndexOf('/') + 1)),
     ...(options.hasCompany ? { hasCompany: options.hasCompany } : {}),
+    ...(options.sharedLimit ? { sharedLimit: options.sharedLimit } : {}),
     onMissingSink: (policy, server) => missing.push(`${policy} of ${server}`),
   })
   const send = (policy: string, traceId: string | number, overrides: Partial<Trigger> = {}): void =>

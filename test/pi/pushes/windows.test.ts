@@ -32,6 +32,7 @@ async function openWindows(stage: Stage, source: PushSource, settings = ''): Pro
     [method('shown')]: 'summary',
     [method('kept')]: 'inbox',
     [method('paged')]: 'pager',
+    [method('limited')]: { policy: 'pager', limit: '4/hour' },
     [method('run')]: { policy: 'run', windows: 'owner' },
     'notifications/resources/updated': 'pager',
   }
@@ -97,6 +98,29 @@ describe('three pis of one agent directory and one server', () => {
     expect(linesOf(paged(stage))).toHaveLength(2)
     expect(sum('delivered')).toBe(2)
     expect(sum('deduped') + sum('collapsed')).toBe(5 * WINDOWS - 2)
+  })
+
+  it('have one limit together, which those that come later go on with', async () => {
+    await using source = await startSource()
+    await using stage = await createStage()
+    const windows = await openWindows(stage, source)
+    const inbox = () =>
+      linesOf(join(stage.scratch.agent, 'loops/inbox.jsonl')).map((line) => JSON.parse(line).text)
+    for (let n = 0; n < 12; n++) await source.notify(method('limited'), keyed(`l${n}`))
+    const sum = await settledBooks(windows, 12)
+    expect(linesOf(paged(stage))).toEqual(
+      ['l0', 'l1', 'l2', 'l3'].map((key) => `${method('limited')} <${key}>`),
+    )
+    expect([sum('delivered'), sum('redirected')]).toEqual([4, 8])
+    expect(inbox().length).toBeGreaterThan(0)
+
+    for (const pi of windows) await pi.close()
+    const later = await stage.start()
+    await waitUntil(async () => (await source.control({ do: 'status' })).streams === 1, PATIENCE_MS)
+    await source.notify(method('limited'), keyed('later'))
+    const laterSum = await settledBooks([later], 1)
+    expect([laterSum('delivered'), laterSum('redirected')]).toEqual([0, 1])
+    expect(linesOf(paged(stage))).toHaveLength(4)
   })
 
   it('lose nothing to the end of one of them', async () => {

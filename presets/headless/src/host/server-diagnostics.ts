@@ -22,3 +22,9 @@ export function noPushStream({ name, push }: ServerSpec): Diagnostic {
     server: name,
   }
 }
+
+/** A policy that leads to a sink which no plugin provides. */
+export function noSink(policy: string, server: string): Diagnostic {
+  const message = `server "${server}": no plugin provides the sink "${policy}"; its pushes are dropped.`
+  return { severity: 'warning', message, server }
+}

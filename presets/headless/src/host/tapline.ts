@@ -27,8 +27,10 @@ import { readConfiguration } from './configuration.ts'
 import { runHost, type RunningHost } from './host.ts'
 import { adopted, connectionOf } from './identity.ts'
 import type { Tapline } from './interface.ts'
+import { sharedLimitsOf } from './limits.ts'
+
 import type { TaplineOptions } from './options.ts'
-import { failureOf, noPushStream } from './server-diagnostics.ts'
+import { failureOf, noPushStream, noSink } from './server-diagnostics.ts'
 import { createServer, type Server } from './server.ts'
 import { createTelling } from './telling.ts'
 
@@ -126,11 +128,10 @@ class RunningTapline implements Tapline {
       // What an extension has registered in this session, no other need have.
       hasCompany: (name) => this.server(name)?.spec.source.scope !== 'session' && running.hasCompany(),
       policyFor: (server, method) => policyFor(this.server(server)?.spec.push ?? {}, method, kernel.hasSink),
+      sharedLimit: sharedLimitsOf(running.host, (source) => this.server(source)?.spec.push ?? {}),
+      // Of any other policy the configuration has been told already.
       onMissingSink: (policy, server) => {
-        // Of any other policy the configuration has been told already.
-        if (!isKnownPolicy(policy)) return
-        const message = `server "${server}": no plugin provides the sink "${policy}"; its pushes are dropped.`
-        tell({ severity: 'warning', message, server })
+        if (isKnownPolicy(policy)) tell(noSink(policy, server))
       },
     })
   }
