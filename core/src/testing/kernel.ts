@@ -1,7 +1,7 @@
 import type { TaplineError } from '../errors.ts'
 import { files } from '../files/index.ts'
 import { createProjects } from '../projects.ts'
-import { createKernel, type HookName, type HookPolicy, type Kernel } from '../kernel/index.ts'
+import { createKernel, type HookName, type HookPolicy, type Kernel, type Log } from '../kernel/index.ts'
 import { loadOAuth } from '../session/index.ts'
 import type { ChatMessage, Host } from '../types/index.ts'
 
@@ -19,6 +19,8 @@ export interface TestKernelOptions {
   readonly host?: Partial<Host>
   readonly options?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly policies?: Partial<Record<HookName, HookPolicy>>
+  /** What plugins log goes nowhere when absent. */
+  readonly log?: Log
 }
 
 /** A real kernel with one or more plugins and a chat that remembers. */
@@ -35,6 +37,7 @@ export async function testKernel(plugins: unknown, options: TestKernelOptions = 
     report: (error) => reports.push(error),
     ...(options.options ? { options: options.options } : {}),
     ...(options.policies ? { policies: options.policies } : {}),
+    ...(options.log ? { log: options.log } : {}),
   })
   return { kernel, reports, shown, run, dispose: () => kernel.dispose() }
 }

@@ -6,6 +6,7 @@ import { recordOverflow } from './overflow.ts'
 import { type InboxService, inboxService } from './service.ts'
 import { Surplus } from './surplus.ts'
 import { Tallies } from './tallies.ts'
+import { Unwritten } from './unwritten.ts'
 
 export type { InboxEntry } from './entry.ts'
 export { openInbox } from './inbox.ts'
@@ -43,7 +44,7 @@ export const inboxSink = (options: { onReady?(service: InboxService): void } = {
     }
     /** Too late for the pipeline to be told, so the audit trail has it. */
     const lose = ({ runId, cwd, source, text }: Finding, thrown: unknown): void => {
-      const error = thrown instanceof Error ? thrown.message : String(thrown)
+      const error = messageOf(thrown)
       log.warn(`a finding of ${source} is not in the inbox: ${error}`)
       host.audit?.({
         type: 'trigger_result',
@@ -55,16 +56,26 @@ export const inboxSink = (options: { onReady?(service: InboxService): void } = {
         details: { sink: 'inbox', error },
       })
     }
-    const surplus = new Surplus({ inbox, tallies, real: projects.real, onFailure: lose })
+    const held = (thrown: unknown): void =>
+      log.warn(
+        `${messageOf(thrown)} What arrives waits in memory until it can be written or the session ends.`,
+      )
+    const unwritten = new Unwritten({
+      onHeld: held,
+      onWritten: (count) => log.info(`the inbox can be written again; ${count} that waited are in it.`),
+      onLost: lose,
+    })
+    const surplus = new Surplus({ inbox, tallies, real: projects.real, onHeld: held, onLost: lose })
     hooks.deliver.sink('inbox').tapPromise({}, async (trigger, context) => {
       const { policy, overflow, reason } = context
       const finding = findingFor(trigger, context)
       // What another plugin hands in, a rule's result for example, is no flood: it has a reason, and no policy before.
       const isHandedIn = policy === 'inbox' && reason !== undefined
       if (!overflow && !isHandedIn && surplus.takes(finding)) return { sink: 'inbox' }
-      const written = overflow
-        ? recordOverflow(tallies, trigger, policy, overflow, finding)
-        : inbox.add(finding)
+      const write = (): Promise<unknown> =>
+        overflow ? recordOverflow(tallies, trigger, policy, overflow, finding) : inbox.add(finding)
+      // Whoever hands something in keeps it until it is written.
+      const written = isHandedIn ? write() : unwritten.keep(finding, write)
       writing.add(written)
       let late = false
       written
@@ -78,10 +89,15 @@ export const inboxSink = (options: { onReady?(service: InboxService): void } = {
     options.onReady?.(inboxService(inbox, host.chat))
     return async () => {
       await Promise.allSettled(writing)
-      await surplus.flush()
+      await unwritten.end()
+      await surplus.end()
     }
   },
 })
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}
 
 function findingOf(trigger: Trigger, why: string | undefined, redact: Host['redact']): Omit<Finding, 'cwd'> {
   const { source, traceId, receivedAt } = trigger

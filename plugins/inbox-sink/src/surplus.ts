@@ -14,8 +14,10 @@ export interface SurplusOptions {
   readonly tallies: Tallies
   /** The directory as entries of the inbox have it. */
   real(cwd: string): string
-  /** Told once of each count that cannot be written. */
-  onFailure(newest: Finding, thrown: unknown): void
+  /** Told once of each count that cannot be written; it is tried again. */
+  onHeld(error: unknown): void
+  /** Told of each that could not be written to the end. */
+  onLost(newest: Finding, error: unknown): void
 }
 
 /** What came beyond, since somebody last made room. */
@@ -28,7 +30,7 @@ interface Count {
   writing: Promise<void>
   /** From the beginning of a write until the next may begin. */
   isResting: boolean
-  failed: boolean
+  error: unknown
 }
 
 /**
@@ -64,9 +66,10 @@ export class Surplus {
     return true
   }
 
-  /** Writes what is not written yet. */
-  async flush(): Promise<void> {
+  /** Writes what is not written yet; what cannot be written now is lost. */
+  async end(): Promise<void> {
     await Promise.all([...this.#unwritten].map((count) => this.#write(count)))
+    for (const { newest, error } of this.#unwritten) this.#options.onLost(newest, error)
   }
 
   #writeAndRest(count: Count): void {
@@ -91,11 +94,11 @@ export class Surplus {
     try {
       await this.#options.tallies.record(key, all, textOf, newest)
       count.written = all
-      count.failed = false
+      count.error = undefined
       if (count.count === all) this.#unwritten.delete(count)
     } catch (thrown) {
-      if (!count.failed) this.#options.onFailure(newest, thrown)
-      count.failed = true
+      if (count.error === undefined) this.#options.onHeld(thrown)
+      count.error = thrown
     }
   }
 
@@ -119,7 +122,7 @@ function newCount(newest: Finding): Count {
     newest,
     writing: Promise.resolve(),
     isResting: false,
-    failed: false,
+    error: undefined,
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, rmdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AuditRow, ChatMessage, DeliverContext, Host, Receipt, Trigger } from '@tapline/core'
 import { testKernel, type TestKernel } from '@tapline/core/testing'
@@ -8,6 +8,8 @@ import { startChild } from './child.ts'
 import { createPlace, type Place, trigger } from './place.ts'
 
 interface Sink extends TestKernel {
+  /** What the plugin has logged. */
+  readonly logged: readonly string[]
   readonly service: InboxService
   readonly inbox: Inbox
   take(trigger: Trigger, context?: Partial<DeliverContext>): Promise<Receipt | undefined>
@@ -17,15 +19,30 @@ interface Sink extends TestKernel {
 async function openSink({ paths }: Place, host: Partial<Host> = {}): Promise<Sink> {
   const services: InboxService[] = []
   const plugin = inboxSink({ onReady: (service) => void services.push(service) })
-  const kernel = await testKernel(plugin, { host: { paths, ...host } })
+  const logged: string[] = []
+  const note = (text: string): void => void logged.push(text)
+  const log = { info: note, warn: note }
+  const kernel = await testKernel(plugin, { host: { paths, ...host }, log })
   onTestFinished(() => kernel.dispose())
   const signal = new AbortController().signal
   return {
     ...kernel,
+    logged,
     service: services[0]!,
     inbox: services[0]!.inbox,
     take: (event, context = {}) =>
       kernel.kernel.hooks.deliver.for('inbox').promise(event, { policy: 'inbox', signal, ...context }),
+  }
+}
+
+const textsOf = (place: Place): string[] => {
+  try {
+    return place
+      .open()
+      .entries()
+      .map(({ text }) => text)
+  } catch {
+    return []
   }
 }
 
@@ -219,12 +236,53 @@ describe('the sink', () => {
     expect(rows).toMatchObject([{ type: 'inbox', state: 'claimed', traceId: event.traceId }])
   })
 
-  it('is no taker, and says why, when the inbox cannot be written', async () => {
+  it('holds what cannot be written, says so once, and writes it in order as soon as it can', async () => {
     const place = createPlace()
     mkdirSync(place.path)
     const sink = await openSink(place)
-    expect(await sink.take(trigger('lost'))).toBeUndefined()
+    for (const text of ['one', 'two', 'three']) {
+      expect(await sink.take(trigger(text))).toEqual({ sink: 'inbox' })
+    }
+    const overflow = { count: 40, limit: '6/hour', since: 1 }
+    expect(await sink.take(trigger('four'), { policy: 'run', overflow })).toEqual({ sink: 'inbox' })
+    expect(sink.logged).toEqual([
+      expect.stringMatching(/a directory stands in its place\. Move it away\. What arrives waits in memory/),
+    ])
+    rmdirSync(place.path)
+    await expect.poll(() => textsOf(place), { timeout: 10_000 }).toHaveLength(4)
+    await sink.take(trigger('five'))
+    expect(textsOf(place)).toEqual(['one', 'two', 'three', expect.stringMatching(/^hub: 40 more/), 'five'])
+    expect(sink.logged[1]).toBe('the inbox can be written again; 4 that waited are in it.')
+  })
+
+  it('tries once more when it ends, and tells of each finding that is lost then', async () => {
+    const rows: AuditRow[] = []
+    for (const heals of [true, false]) {
+      const place = createPlace()
+      mkdirSync(place.path)
+      const sink = await openSink(place, { audit: (row) => void rows.push(row) })
+      await sink.take(trigger('one'))
+      await sink.take(trigger('two'))
+      if (heals) rmdirSync(place.path)
+      await sink.dispose()
+      if (heals) expect(textsOf(place)).toEqual(['one', 'two'])
+      else expect(sink.logged.slice(1)).toHaveLength(2)
+    }
+    expect(rows.map(({ state, summary }) => [state, summary])).toEqual([
+      ['failed', 'one'],
+      ['failed', 'two'],
+    ])
+  })
+
+  it('refuses, and says why, what is handed in to an inbox that cannot be written, and more than it holds', async () => {
+    const place = createPlace()
+    mkdirSync(place.path)
+    const sink = await openSink(place)
+    expect(await sink.take(trigger('a result'), { reason: 'rule x' })).toBeUndefined()
     expect(sink.reports.map(String)).toEqual([expect.stringContaining('a directory stands in its place')])
+    for (let n = 0; n < 1_000; n++) await sink.take(trigger(`${n}`))
+    expect(await sink.take(trigger('too many'))).toBeUndefined()
+    expect(String(sink.reports.at(-1))).toContain('1000 findings wait already')
   })
 
   it('answers in time when a dead process has the lock, and writes as soon as it is free', async () => {
