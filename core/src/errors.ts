@@ -52,6 +52,9 @@ export interface ErrorDetails extends ErrorPlace {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
+/** Codes of what stays as it is until a person has done something. */
+const LASTING: ReadonlySet<ErrorCode> = new Set(['AUTH_FAILED', 'CONFIG_INVALID', 'NO_TRANSPORT'])
+
 const BRAND = Symbol.for('tapline.error')
 
 /** The one error class. Recognise it with {@link isTaplineError}: packages do not share modules. */
@@ -83,6 +86,20 @@ export function isTaplineError(value: unknown): value is TaplineError {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[BRAND] === true
 }
 
+/**
+ * Whether trying again by itself cannot help: refused credentials, a wrong entry, and whatever was raised with
+ * `data.lasting`, such as a program that is not installed. `worked`: it has worked before in this process, so what
+ * `data.lasting` speaks of may only be away for a moment.
+ */
+export function isLasting({ code, data }: TaplineError, worked = false): boolean {
+  return LASTING.has(code) || (data['lasting'] === true && !worked)
+}
+
+/** What to do about exactly this error, where that is more than its code says. */
+export function ownAdvice({ code, advice }: TaplineError): string | undefined {
+  return advice === ERROR_CODES[code] ? undefined : advice
+}
+
 /** `text` with a full stop, unless it ends as a sentence does. */
 export function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`
@@ -91,5 +108,10 @@ export function sentence(text: string): string {
 /** The message of anything thrown, in one line. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message || thrown.name
-  return typeof thrown === 'string' ? thrown : String(thrown)
+  try {
+    return String(thrown)
+  } catch {
+    // Not every object can be made a text.
+    return 'what was thrown says nothing of itself'
+  }
 }

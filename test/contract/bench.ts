@@ -39,6 +39,8 @@ export interface Bench {
   readonly statuses: readonly SessionStatus[]
   readonly states: readonly SessionState[]
   readonly errors: readonly TaplineError[]
+  /** Of each of these, whether nothing was tried again by itself. */
+  readonly over: readonly boolean[]
   readonly eras: ReadonlyMap<string, Era | undefined>
   /** How often the catalogue went stale. */
   readonly stale: number
@@ -68,6 +70,7 @@ export function bench(sdk: Sdk, options: BenchOptions = {}): Bench {
   const entered: Frame[] = []
   const statuses: SessionStatus[] = []
   const errors: TaplineError[] = []
+  const over: boolean[] = []
   const eras = new Map<string, Era | undefined>()
   const server = serverSpec({ requestTimeoutMs: 5_000, ...spec })
   if (options.knownEra) eras.set(server.name, options.knownEra)
@@ -98,7 +101,10 @@ export function bench(sdk: Sdk, options: BenchOptions = {}): Bench {
       statuses.push(status)
       options.onStatus?.(status, made)
     },
-    onError: (error) => errors.push(error),
+    onError: (error, isOver) => {
+      errors.push(error)
+      over.push(isOver)
+    },
   })
   const until = (holds: () => boolean): Promise<void> =>
     vi.waitFor(
@@ -118,6 +124,7 @@ export function bench(sdk: Sdk, options: BenchOptions = {}): Bench {
       return statuses.map(({ state }) => state).filter((state, index, all) => state !== all[index - 1])
     },
     errors,
+    over,
     eras,
     get stale() {
       return stale

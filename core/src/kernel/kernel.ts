@@ -161,7 +161,7 @@ function refuse(candidate: unknown, names: ReadonlySet<string>): TaplineError | 
   if (plugin.api !== API_VERSION) {
     return new TaplineError(
       'PLUGIN_API',
-      `Plugin "${plugin.name}" was left out: it is made for plugin interface ${String(plugin.api)}, this is ${API_VERSION}.`,
+      `Plugin "${plugin.name}" was left out: it is made for plugin interface ${messageOf(plugin.api)}, this is ${API_VERSION}.`,
       { plugin: plugin.name },
     )
   }

@@ -34,6 +34,8 @@ export interface Lane {
   current: Trigger | undefined
   delivery: Delivery | undefined
   claim: Claim
+  /** What the limit is asked about, with its claim; another, or none, when the answer came too late. */
+  asked: { readonly claim: Claim } | undefined
   busy: boolean
   pumping: boolean
 }
@@ -70,6 +72,7 @@ export function createLane(
     current: undefined,
     delivery: undefined,
     claim: undefined,
+    asked: undefined,
     busy: false,
     pumping: false,
   } as Omit<Lane, 'steps'>
@@ -100,6 +103,14 @@ export function pump(lane: Lane): void {
     lane.steps.begin(trigger)
   }
   lane.pumping = false
+}
+
+/** Takes out what has not reached the sink, with the claims on it: what the limit is asked about, and what waits. */
+export function* takeOut(lane: Lane): Iterable<readonly [Trigger, Claim]> {
+  const { asked, current, queue } = lane
+  lane.asked = undefined
+  if (asked && current) yield [current, asked.claim]
+  for (let trigger = queue.take(); trigger; trigger = queue.take()) yield [trigger, undefined]
 }
 
 /** One step of a trigger on its lane, as observers see it. */

@@ -6,7 +6,7 @@ import { type Claim, conclude } from './claim.ts'
 import { elsewhere } from './company.ts'
 import { Delivery } from './delivery.ts'
 import { type HeldTrigger, HeldTriggers } from './held.ts'
-import { type Lane, pump } from './lane.ts'
+import { type Lane, pump, takeOut } from './lane.ts'
 import { mapped, soundEvent } from './notice.ts'
 import type { Pipeline, PipelineOptions } from './options.ts'
 import type { OverflowGatherer } from './overflow.ts'
@@ -101,8 +101,9 @@ class NotificationPipeline implements Pipeline {
     this.#ended = true
     for (const lane of this.#routes.lanes) {
       lane.delivery?.giveUp()
-      for (let trigger = lane.queue.take(); trigger; trigger = lane.queue.take()) {
+      for (const [trigger, claim] of takeOut(lane)) {
         this.#moving--
+        conclude(claim, isElsewhere(lane) ? 'failed' : 'done')
         if (isElsewhere(lane)) this.#lose(lane, trigger, ELSEWHERE)
         else this.#exceed(lane, trigger, undefined)
       }
@@ -177,9 +178,12 @@ class NotificationPipeline implements Pipeline {
   #deliver(lane: Lane, trigger: Trigger, claim: Claim): void {
     if (this.#options.watchOnly) return this.#settle(lane, trigger, 'delivered', 'watch')
     const { limit } = lane
-    if (!limit) return this.#hand(lane, trigger, claim)
+    if (!limit || this.#ended) return this.#hand(lane, trigger, claim)
+    const asked = (lane.asked = { claim })
     limit.take((taken) => {
-      if (taken || this.#ended) return this.#hand(lane, trigger, claim)
+      if (lane.asked !== asked) return
+      lane.asked = undefined
+      if (taken) return this.#hand(lane, trigger, claim)
       conclude(claim, 'done')
       this.#exceed(lane, trigger, limit.written)
       this.#next(lane)

@@ -59,26 +59,30 @@ class SharedLimit implements RateLimit {
     await this.#file.update((passed) => {
       const now = Date.now()
       const times = (passed[this.#key]?.times ?? [])
-        // What seems to lie ahead was written before the clock was set back: it counts from now on.
         .map((time) => Math.min(time, now))
         .filter((time) => time > now - periodMs)
         .slice(-count)
       taken = times.length < count
-      if (!taken) {
-        this.#fullUntil = performance.now() + (times[0] as number) + periodMs - now
-        return passed
-      }
-      return { ...current(passed, now), [this.#key]: { periodMs, times: [...times, now] } }
+      if (!taken) this.#fullUntil = performance.now() + (times[0] as number) + periodMs - now
+      return taken || isAhead(passed, now)
+        ? { ...current(passed, now), [this.#key]: { periodMs, times: taken ? [...times, now] : times } }
+        : passed
     })
     return taken
   }
 }
 
-/** Without what no longer holds anything back. */
+/** Whether anything was written before the clock was set back. */
+function isAhead(passed: Passed, now: number): boolean {
+  return Object.values(passed).some(({ times }) => times.some((time) => time > now))
+}
+
+/** Without what no longer holds anything back; what seems to lie ahead counts from now on. */
 function current(passed: Passed, now: number): Passed {
-  return Object.fromEntries(
-    Object.entries(passed).filter(([, { periodMs, times }]) => (times.at(-1) ?? 0) > now - periodMs),
-  )
+  const sound = Object.entries(passed).map(([key, { periodMs, times }]) => {
+    return [key, { periodMs, times: times.map((time) => Math.min(time, now)) }] as const
+  })
+  return Object.fromEntries(sound.filter(([, { periodMs, times }]) => (times.at(-1) ?? 0) > now - periodMs))
 }
 
 function isPassed(content: unknown): content is Passed {

@@ -182,8 +182,18 @@ async function claim(options: ConnectionOptions): Promise<{ transport: Transport
   return { transport, redact: redactorFor(request) }
 }
 
+/** The end of a connection that was open, in one line. */
+export function closedError(server: ServerSpec, { ending, lastStderr }: TransportReport): TaplineError {
+  const how = ending ?? 'the connection was closed'
+  const advice = closedAdvice(server)
+  return new TaplineError('CONNECTION_CLOSED', lastStderr ? `${how} (stderr: ${lastStderr})` : how, {
+    server: server.name,
+    ...(advice ? { advice } : {}),
+  })
+}
+
 /** What to do about a connection that ended, where no next attempt follows by itself. */
-export function closedAdvice({ reconnect }: Pick<ServerSpec, 'reconnect'>): string | undefined {
+function closedAdvice({ reconnect }: Pick<ServerSpec, 'reconnect'>): string | undefined {
   return reconnect.maxAttempts > 1
     ? undefined
     : 'Look at the server’s own message, fix the entry, then try again.'

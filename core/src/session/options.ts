@@ -32,6 +32,6 @@ export interface SupervisorOptions {
   /** The tool list may differ from what was listed before: after each connect and each break of the push stream. */
   onCatalogueStale(): void
   onStatus(status: SessionStatus): void
-  /** Each distinct error once, until a connection has lasted. */
-  onError(error: TaplineError): void
+  /** Each distinct error once, until a connection has lasted. `over`: nothing is tried again by itself. */
+  onError(error: TaplineError, over: boolean): void
 }

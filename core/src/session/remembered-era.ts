@@ -1,4 +1,5 @@
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts'
+import { despiteHiccups } from './hiccups.ts'
 import type { EraMemory } from './options.ts'
 import { sdkError } from './sdk-errors.ts'
 
@@ -10,7 +11,7 @@ export async function openRemembering(
   const { name } = options.server
   const knownEra = eras?.get(name)
   try {
-    const connection = await openConnection({ ...options, knownEra })
+    const connection = await despiteHiccups(options, () => openConnection({ ...options, knownEra }))
     eras?.set(name, connection.era)
     return connection
   } catch (thrown) {

@@ -9,22 +9,22 @@ const LONGEST_URI = 200
 /** What went wrong with one server, as it is reported: nothing twice. */
 export class ErrorReports {
   readonly #server: string
-  readonly #report: (error: TaplineError) => void
+  readonly #report: (error: TaplineError, over: boolean) => void
   readonly #reported = new Set<string>()
   /** Addresses whose refusal was reported. They are asked for anew on every connection. */
   readonly #refused = new Set<string>()
   #refusals = 0
 
-  constructor(server: string, report: (error: TaplineError) => void) {
+  constructor(server: string, report: (error: TaplineError, over: boolean) => void) {
     this.#server = server
     this.#report = report
   }
 
-  /** Reports an error, unless one of the same words was reported since a connection has lasted. */
-  once(error: TaplineError): void {
+  /** Reports an error, unless one of the same words was reported since a connection has lasted. `over`: nothing follows by itself. */
+  once(error: TaplineError, over: boolean): void {
     if (this.#reported.has(error.message)) return
     this.#reported.add(error.message)
-    this.#report(error)
+    this.#report(error, over)
   }
 
   /** Reports subscriptions that the server did not take, many in one sentence. */
@@ -40,7 +40,7 @@ export class ErrorReports {
       fresh.length === 1
         ? `the subscription to ${uri} failed: ${first.reason}`
         : `${fresh.length} subscriptions failed, the first to ${uri}: ${first.reason}`
-    this.#report(new TaplineError('SUBSCRIPTION_REFUSED', message, { server: this.#server }))
+    this.#report(new TaplineError('SUBSCRIPTION_REFUSED', message, { server: this.#server }), false)
   }
 
   /** A connection has lasted: what goes wrong from now on is news. */

@@ -6,7 +6,7 @@ interface ThrownBySdk {
   readonly name?: unknown
   readonly code?: unknown
   readonly message?: unknown
-  readonly data?: { readonly status?: unknown } | undefined
+  readonly data?: { readonly status?: unknown; readonly method?: unknown } | undefined
 }
 
 /**
@@ -41,6 +41,12 @@ export function sdkError(thrown: unknown, redact: (text: string) => string = red
       return closed(thrown)
     case 'REQUEST_TIMEOUT':
       return timedOut(thrown)
+    case 'CAPABILITY_NOT_SUPPORTED':
+      return new TaplineError(
+        'PROTOCOL',
+        `The server asks something back (${cleanText(String(data?.method), 40)}) before it answers, and Tapline answers no questions.`,
+        { advice: 'Call the tool with all that it needs, so that it need not ask.', cause: thrown },
+      )
     case 'METHOD_NOT_SUPPORTED_BY_PROTOCOL_VERSION':
       return new TaplineError('PROTOCOL', 'The server’s protocol revision does not have this method.', {
         cause: thrown,

@@ -1,3 +1,6 @@
+import { findPackageJSON } from 'node:module'
+import { setImmediate } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import type { Client as ClientType, PriorDiscovery } from '@modelcontextprotocol/client'
 import { TaplineError } from '../errors.ts'
 import type { CallToolResult, HttpClientOptions, Transport } from '../types/index.ts'
@@ -11,8 +14,29 @@ let loading: Promise<Sdk> | undefined
 
 /** The official SDK's current client, loaded at the first call and kept for the process. */
 export function loadSdk(): Promise<Sdk> {
-  loading ??= import('@modelcontextprotocol/client').then((module) => adapt(module))
+  loading ??= importSdk()
   return loading
+}
+
+/** What it comes to is loaded in two parts: for the whole the event loop would stand still too long. */
+async function importSdk(): Promise<Sdk> {
+  await setImmediate()
+  await importFirst('zod', 'v4/index.js')
+  const module = await import('@modelcontextprotocol/client')
+  await setImmediate()
+  return adapt(module)
+}
+
+/** Loads a file of a package as the SDK itself will find it, where it does. */
+async function importFirst(name: string, file: string): Promise<void> {
+  try {
+    const manifest = findPackageJSON(name, import.meta.resolve('@modelcontextprotocol/client'))
+    if (manifest === undefined) return
+    await import(new URL(file, pathToFileURL(manifest)).href)
+    await setImmediate()
+  } catch {
+    // Then it is loaded with the rest.
+  }
 }
 
 function adapt(module: SdkModule): Sdk {

@@ -1,3 +1,4 @@
+import type { TaplineError } from '../errors.ts'
 import type { TransportReport } from '../types/index.ts'
 import type { Era } from './client.ts'
 import type { Connection } from './connection.ts'
@@ -20,8 +21,14 @@ export interface SessionStatus {
   readonly reason?: string
   /** What the person should do, when something waits for them. */
   readonly attention?: string
+  /** What waits for them is a sign-in. */
+  readonly signIn?: true
   /** Connect attempts in a row, the running one included. */
   readonly attempt: number
+  /** When it connected, in milliseconds since the epoch; only of one that is connected. */
+  readonly since?: number
+  /** Its process, where the transport has started one; only of one that is connected. */
+  readonly pid?: number
   readonly era?: Era
   readonly protocolVersion?: string
   readonly serverInfo?: { readonly name: string; readonly version: string }
@@ -33,12 +40,24 @@ export interface SessionStatus {
   readonly report: TransportReport
 }
 
+/** What a status says of a server that nothing is tried with until a person has done something. */
+export function waitingStatus({
+  code,
+  advice,
+  data,
+}: TaplineError): Pick<SessionStatus, 'state' | 'attention' | 'signIn'> {
+  const state = code === 'AUTH_FAILED' ? 'auth_failed' : 'disconnected'
+  return { state, attention: advice, ...(data['signIn'] === true ? { signIn: true } : {}) }
+}
+
 /** The status of a server that has just connected. */
 export function connectedStatus(connection: Connection, attempt: number): SessionStatus {
-  const { client } = connection
+  const { client, transport } = connection
   return {
     state: 'connected',
     attempt,
+    since: Date.now(),
+    ...(typeof transport.pid === 'number' ? { pid: transport.pid } : {}),
     era: connection.era,
     ...(client.protocolVersion ? { protocolVersion: client.protocolVersion } : {}),
     ...(client.serverInfo

@@ -1,14 +1,14 @@
 import { settledWithin } from '../bounded.ts'
-import { TaplineError } from '../errors.ts'
+import { isLasting, ownAdvice, TaplineError } from '../errors.ts'
 import type { ServerSpec } from '../types/index.ts'
 import { backoffDelay, exhaustedError, Nap } from './backoff.ts'
-import { closedAdvice, type Connection } from './connection.ts'
+import { closedError, type Connection } from './connection.ts'
 import { type Hearing, hearPushes } from './hearing.ts'
 import { REFUND_AFTER_MS, type SupervisorOptions } from './options.ts'
 import { openRemembering } from './remembered-era.ts'
 import { ErrorReports } from './reports.ts'
 import { sdkError } from './sdk-errors.ts'
-import { connectedStatus, type SessionStatus } from './status.ts'
+import { connectedStatus, type SessionStatus, waitingStatus } from './status.ts'
 import type { SubscriptionStatus } from './subscriptions.ts'
 import { WaitingRoom } from './waiting.ts'
 
@@ -30,11 +30,12 @@ export class Supervisor {
   #running: Promise<void> | undefined
   #used = 0
   #dropped = false
+  #worked = false
 
   constructor(options: SupervisorOptions) {
     this.#options = options
     this.#server = options.server
-    this.#reports = new ErrorReports(options.server.name, (error) => options.onError(error))
+    this.#reports = new ErrorReports(options.server.name, (error, over) => options.onError(error, over))
     this.#waiting = new WaitingRoom(options.server.name)
   }
 
@@ -129,9 +130,14 @@ export class Supervisor {
       }
       // Unasked, the first reopening comes at once; a server that loses every session uses up its attempts.
       if (dropped && this.#used <= 1) continue
-      this.#reports.once(error)
+      this.#reports.once(error, this.#isOver(error))
       await this.#rest(error, opened)
     }
+  }
+
+  /** Whether nothing is tried again by itself. */
+  #isOver(error: TaplineError): boolean {
+    return isLasting(error, this.#worked) || this.#server.reconnect.maxAttempts === 1
   }
 
   /** Waits as the error demands, and says so in the status. Whoever waits since a connection ended waits for the next one. */
@@ -139,21 +145,22 @@ export class Supervisor {
     const { reconnect, name } = this.#server
     const refuse = (why: TaplineError): void => (opened ? undefined : this.#waiting.refuse(why))
     const rest = { reason: error.message, attempt: this.#used, report: this.#status.report }
-    if (error.code === 'AUTH_FAILED') {
-      this.#set({ ...rest, state: 'auth_failed', attention: error.advice })
+    if (isLasting(error, this.#worked)) {
+      this.#set({ ...rest, ...waitingStatus(error) })
       refuse(error)
       await this.#sleep()
       this.#used = 0
     } else if (this.#used >= reconnect.maxAttempts) {
       const exhausted = reconnect.maxAttempts === 1 ? error : exhaustedError(name, this.#used, error)
       this.#set({ ...rest, state: 'disconnected', reason: exhausted.message, attention: exhausted.advice })
-      this.#reports.once(exhausted)
+      this.#reports.once(exhausted, true)
       refuse(exhausted)
       await this.#sleep()
       // Somebody asked: one more attempt, not a whole new budget.
       this.#used = Math.min(this.#used, reconnect.maxAttempts - 1)
     } else {
-      this.#set({ ...rest, state: 'reconnecting' })
+      const attention = ownAdvice(error)
+      this.#set({ ...rest, state: 'reconnecting', ...(attention === undefined ? {} : { attention }) })
       refuse(error)
       await this.#sleep(backoffDelay(this.#used, reconnect))
     }
@@ -183,6 +190,7 @@ export class Supervisor {
       this.#reports.lasted()
     }, this.#options.refundAfterMs ?? REFUND_AFTER_MS)
     this.#connection = connection
+    this.#worked = true
     connection.transport.onsessionlost = () => void this.#drop(connection)
     this.#set(connectedStatus(connection, this.#used))
     this.#hearing = hearPushes(connection, this.#server, {
@@ -200,11 +208,7 @@ export class Supervisor {
     this.#status = { ...this.#status, report }
     // Frees what the server left behind, whoever ended the connection.
     await connection.close()
-    const ending = report.ending ?? 'the connection was closed'
-    const detail = report.lastStderr ? `${ending} (stderr: ${report.lastStderr})` : ending
-    const [server, advice] = [this.#server.name, closedAdvice(this.#server)]
-    const error = new TaplineError('CONNECTION_CLOSED', detail, { server, ...(advice ? { advice } : {}) })
-    return { error, opened: true }
+    return { error: closedError(this.#server, report), opened: true }
   }
 
   #subscribed(subscriptions: SubscriptionStatus): void {

@@ -34,6 +34,8 @@ export interface ChatMessage {
   readonly together?: string
   /** A person asked for this turn: no budget holds it back. */
   readonly asked?: boolean
+  /** The event that it is about: what the inbox is handed of a turn that never came. */
+  readonly trigger?: Trigger
 }
 
 /** A configured server as plugins see it while it runs. */
@@ -83,8 +85,13 @@ export interface Host {
   readonly chat?: Chat
   /** In the order in which they are asked. */
   readonly credentials?: readonly CredentialStore[]
-  /** Names of model providers, whose credentials are never sent to a server. */
+  /** Names of model providers, whose credentials are never sent to a server that names them as its credential. */
   isModelProvider?(name: string): boolean
+  /**
+   * The token with which pi would ask a model provider now, renewed where that is due; undefined when there is none. For
+   * servers whose entry in the person's own file says that they are sent it. Absent where nobody knows. Values are secret.
+   */
+  providerToken?(provider: string): Promise<string | undefined>
   /** Hands in an event of a source that is no MCP server; it is mapped, deduplicated and delivered like any other. Throws what is wrong with it. */
   admit?(trigger: Trigger): void
   /** Asks the `dedup` hook about a trigger, beside the claim that the pipeline makes itself. */

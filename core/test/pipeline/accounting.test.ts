@@ -9,7 +9,7 @@ import {
   type Receipt,
 } from '../../src/index.ts'
 import { trigger } from '../specs.ts'
-import { balance, routing } from './routing.ts'
+import { balance, type Routing, routing } from './routing.ts'
 
 const SERVERS = ['a', 'b'] as const
 /** `log` and `ignore` are built in, nobody provides `nobody`. */
@@ -45,6 +45,21 @@ const LIMITED = (server: string, method: string): PushRule | string => {
   return server === 'a' ? (LIMITS.get(policy) ?? policy) : policy
 }
 
+/** A limit that answers so, at once where `afterMs` is negative; each process counts for itself where there is nothing. */
+function askedOf(answers: { taken: boolean; afterMs: number }[]): Routing['sharedLimit'] {
+  return (_source, _entry, written) =>
+    answers.length === 0
+      ? undefined
+      : {
+          written,
+          take: (answer) => {
+            const { taken, afterMs } = answers.shift() ?? { taken: true, afterMs: -1 }
+            if (afterMs < 0) answer(taken)
+            else setTimeout(answer, afterMs, taken)
+          },
+        }
+}
+
 interface Push {
   readonly server: (typeof SERVERS)[number]
   readonly policy: (typeof POLICIES)[number]
@@ -75,12 +90,13 @@ it('accounts for every notification at every step, whatever plugins do', async (
       fc.boolean(),
       fc.boolean(),
       fc.boolean(),
-      async (pushes, withInbox, closeEarly, limited) => {
+      fc.array(fc.record({ taken: fc.boolean(), afterMs: fc.integer({ min: -1, max: 3 }) })),
+      async (pushes, withInbox, closeEarly, limited, answers) => {
         const plugin = new Chaos(pushes, withInbox)
         const impatient = { deadlineMs: DEADLINE_MS }
         const { pipeline, events } = await routing({
           plugins: [plugin.plugin],
-          ...(limited ? { policyFor: LIMITED } : {}),
+          ...(limited ? { policyFor: LIMITED, sharedLimit: askedOf([...answers]) } : {}),
           policies: {
             dedup: { ...HOOK_POLICIES.dedup, ...impatient },
             deliver: { ...HOOK_POLICIES.deliver, ...impatient },

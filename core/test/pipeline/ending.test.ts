@@ -68,6 +68,43 @@ describe('a session that ends', () => {
     expect(pipeline.book('builds').counts).toMatchObject({ received: 4, redirected: 3, pending: 1 })
   })
 
+  it.each([
+    [
+      'the inbox',
+      false,
+      'done',
+      ['1 redirected inbox the session ended', '2 redirected inbox the session ended'],
+    ],
+    ['another process', true, 'failed', [1, 2].map((n) => `${n} dropped the session ended; another has it`)],
+  ] as const)(
+    'leaves to %s what waits for the answer of a limit, and hears none that comes too late',
+    async (_to, company, end, ended) => {
+      const { lines, sink } = inbox()
+      const answers: ((taken: boolean) => void)[] = []
+      const claims: string[] = []
+      const { pipeline, events, send } = await routing({
+        policyFor: () => ({ policy: 'fast', limit: '1/hour', windows: 'owner' }),
+        sharedLimit: () => ({ written: '1/hour', take: (answer) => void answers.push(answer) }),
+        dedup: () => ({
+          verdict: 'first',
+          done: () => void claims.push('done'),
+          failed: () => void claims.push('failed'),
+        }),
+        hasCompany: () => company,
+        sinks: { inbox: sink, fast: () => ({ sink: 'fast' }) },
+      })
+      for (let n = 1; n <= 2; n++) send('fast', n)
+      const closed = pipeline.close()
+      await vi.advanceTimersByTimeAsync(3_000)
+      await closed
+      for (const answer of answers) answer(true)
+      expect(steps(events)).toEqual(ended)
+      expect(claims).toEqual([end])
+      expect(lines.map(({ count }) => count)).toEqual(company ? [] : [2])
+      expect(pipeline.book('builds').counts).toMatchObject({ received: 2, delivered: 0, pending: 0 })
+    },
+  )
+
   it.each(['stuck', 'channel'])('leaves what had no turn to another process (%s)', async (policy) => {
     const { lines, sink } = inbox()
     const { pipeline, events, send } = await routing({

@@ -110,6 +110,18 @@ it('is not opened by a clock that is set back, and not closed for ever by one th
   expect(await take(late)).toBe(true)
 })
 
+it.each([1, 2])('opens after a period where all %i of it seem to lie ahead', async (count) => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] })
+  const path = scratch()
+  const ahead = Date.now() + 365 * 24 * HOUR
+  const other = { periodMs: HOUR, times: [ahead] }
+  writeFileSync(path, JSON.stringify({ k: { periodMs: HOUR, times: Array(count).fill(ahead) }, other }))
+  expect(await take(open(path, count))).toBe(false)
+  vi.advanceTimersByTime(HOUR)
+  expect(await take(open(path, count))).toBe(true)
+  expect(timesIn(path, 'other')).toEqual([])
+})
+
 it('refuses a flood without a look at the file', async () => {
   const path = scratch()
   const limit = open(path, 1)

@@ -53,7 +53,7 @@ function authProblems({ kind, token, token_keychain_ref: ref }: Table, scope: 'u
   if (kind !== 'bearer') return ['unsupported streamable_http auth kind; expected bearer']
   if (token !== undefined) {
     return [
-      'auth.token is not accepted: store the token (pi’s credential store, or a PI_MCP_TOKEN_* variable) and name it with token_keychain_ref',
+      'auth.token is not accepted: give the entry token_keychain_ref = "PI_MCP_TOKEN_…" in its place, then store the token in a shell with "tapline login <server> --token"',
     ]
   }
   if (ref === undefined) return ['bearer auth requires token_keychain_ref']

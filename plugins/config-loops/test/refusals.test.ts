@@ -12,7 +12,7 @@ const HTTPS = 'endpoint must be https, except 127.0.0.1, ::1 and localhost'
 const FOREIGN =
   'a stdio server must not set endpoint or auth; remove streamable_http fields, or set kind = "streamable_http"'
 const INLINE =
-  'auth.token is not accepted: store the token (pi’s credential store, or a PI_MCP_TOKEN_* variable) and name it with token_keychain_ref'
+  'auth.token is not accepted: give the entry token_keychain_ref = "PI_MCP_TOKEN_…" in its place, then store the token in a shell with "tapline login <server> --token"'
 const GOOD = '[[server]]\nname = "good"\ncommand = "x"\n'
 
 const stdio = (rest: string) => `[[server]]\nname = "bad"\ncommand = "x"\n${rest}\n`

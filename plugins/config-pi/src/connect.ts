@@ -82,12 +82,20 @@ function resolveUrl(text: string, request: ConnectRequest, env: Host['env']): st
 function missing(request: ConnectRequest, subject: string, names: readonly string[]): Error {
   const list = names.join(', ')
   const message = `failed to resolve ${subject} from environment ${names.length === 1 ? 'variable' : 'variables'}: ${list}`
+  // What runs already does not see a variable that is set later.
   return request.error('CREDENTIAL_MISSING', message, {
-    advice: `Set ${list} before you start pi, then reconnect.`,
+    advice: `Set ${list} in the environment and start again.`,
+    data: { lasting: true },
   })
 }
 
+/**
+ * A command may ask a person for something each time: it is not run again by itself. In brackets, since what follows a
+ * header's name and a colon is taken for its value wherever secrets are masked.
+ */
 function failure(request: ConnectRequest, subject: string, reason: string): Error {
-  const advice = 'Fix the value in the entry or what it refers to, then reconnect.'
-  return request.error('CREDENTIAL_MISSING', `failed to resolve ${subject}: ${reason}`, { advice })
+  return request.error('CREDENTIAL_MISSING', `failed to resolve ${subject} (${reason})`, {
+    advice: 'Fix the value in the entry or what it refers to, then /mcp reconnect it.',
+    data: { lasting: true },
+  })
 }

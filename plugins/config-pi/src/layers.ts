@@ -145,12 +145,8 @@ function readServer(
   if (holder && holder.spec.name !== name) {
     return voice.fail(name, [{ message: `server "${name}" conflicts with "${holder.spec.name}"`, field: [] }])
   }
-  // A repository must not pick where a credential goes.
-  if (
-    scope === 'project' &&
-    spec.transport.type === 'streamable-http' &&
-    spec.transport.extra?.auth !== undefined
-  ) {
+  // A repository must not pick where a credential goes. As pi, which looks no closer at what kind of entry it is.
+  if (scope === 'project' && isFields(raw) && Object.hasOwn(raw, 'url') && Boolean(raw.auth)) {
     return voice.fail(
       name,
       [{ message: 'auth is only allowed in the global mcp.json', field: ['auth'] }],

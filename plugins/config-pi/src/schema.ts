@@ -62,6 +62,10 @@ async function load(): Promise<Schema> {
     allowUnionTypes: true,
     formats: FORMATS,
     keywords: ['errorMessage'],
+    // Half the time: the schema is checked by tests and not by every session, and what runs a few times needs no tuning.
+    meta: false,
+    validateSchema: false,
+    code: { optimize: false },
   })
   ajv.addSchema(schema)
   const validators = {

@@ -114,35 +114,39 @@ test.each([
   [header('${toString}'), 'failed to resolve header "Authorization" from environment variable: toString'],
   [
     header('${BAD}'),
-    'failed to resolve header "Authorization": its value holds a line break or another character that HTTP does not allow',
+    'failed to resolve header "Authorization" (its value holds a line break or another character that HTTP does not allow)',
+  ],
+  [
+    header('Bearer x\r\nx-more: 1'),
+    'failed to resolve header "Authorization" (its value holds a line break or another character that HTTP does not allow)',
   ],
   [
     header('${SNOW}'),
-    'failed to resolve header "Authorization": its value holds a line break or another character that HTTP does not allow',
+    'failed to resolve header "Authorization" (its value holds a line break or another character that HTTP does not allow)',
   ],
   [{ command: 'x', env: { KEY: '${NONE}' } }, 'failed to resolve env "KEY" from environment variable: NONE'],
-  [{ command: 'x', env: { KEY: 'a\0' } }, 'failed to resolve env "KEY": its value holds a null character'],
+  [{ command: 'x', env: { KEY: 'a\0' } }, 'failed to resolve env "KEY" (its value holds a null character)'],
   [{ url: 'https://${NONE}/mcp' }, 'failed to resolve url from environment variable: NONE'],
-  [{ url: '${TOKEN}/mcp' }, 'failed to resolve url: it must be an http or https URL'],
+  [{ url: '${TOKEN}/mcp' }, 'failed to resolve url (it must be an http or https URL)'],
   [
     { url: '${NONE:-https://t0k@example.com}/mcp' },
-    'failed to resolve url: it must not contain credentials; use headers',
+    'failed to resolve url (it must not contain credentials; use headers)',
   ],
-  [header('!echo t0k\0'), 'failed to resolve header "Authorization": its command holds a null character'],
-  [header('!exit 3'), 'failed to resolve header "Authorization": its command failed with exit code 3'],
+  [header('!echo t0k\0'), 'failed to resolve header "Authorization" (its command holds a null character)'],
+  [header('!exit 3'), 'failed to resolve header "Authorization" (its command failed with exit code 3)'],
   [
     header('!echo t0k >&2; echo t0k; exit 1'),
-    'failed to resolve header "Authorization": its command failed with exit code 1',
+    'failed to resolve header "Authorization" (its command failed with exit code 1)',
   ],
-  [header('!true'), 'failed to resolve header "Authorization": its command printed nothing'],
-  [header('!kill -9 $$'), 'failed to resolve header "Authorization": its command was ended by SIGKILL'],
+  [header('!true'), 'failed to resolve header "Authorization" (its command printed nothing)'],
+  [header('!kill -9 $$'), 'failed to resolve header "Authorization" (its command was ended by SIGKILL)'],
   [
     header('!head -c 1100000 /dev/zero'),
-    'failed to resolve header "Authorization": its command printed more than 1 MiB',
+    'failed to resolve header "Authorization" (its command printed more than 1 MiB)',
   ],
   [
     header('!printf "a\\nb"'),
-    'failed to resolve header "Authorization": its value holds a line break or another character that HTTP does not allow',
+    'failed to resolve header "Authorization" (its value holds a line break or another character that HTTP does not allow)',
   ],
 ])('%j is a named error before connecting', async (entry, message) => {
   const place = createPlace()
@@ -194,7 +198,9 @@ test('a command ends with all that it started after 10 seconds', async () => {
     const before = beats()
     while (beats() === before) await sleep(10)
     vi.advanceTimersByTime(1)
-    await expect(connecting).rejects.toThrow('failed to resolve env "A": its command did not end within 10 s')
+    await expect(connecting).rejects.toThrow(
+      'failed to resolve env "A" (its command did not end within 10 s)',
+    )
   } finally {
     vi.useRealTimers()
   }

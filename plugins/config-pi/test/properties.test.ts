@@ -231,7 +231,7 @@ function isStricter(raw: unknown): boolean {
   return (
     Object.hasOwn(fields, 'push') ||
     Object.hasOwn(fields, 'inheritEnv') ||
-    String(fields.command).trim() === '' ||
+    (typeof fields.command === 'string' && fields.command.trim() === '') ||
     fields.url === '${X}' ||
     text.includes('a:b@') ||
     text.includes('__proto__') ||

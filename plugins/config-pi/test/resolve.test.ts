@@ -23,6 +23,6 @@ test('what cannot be filled in is said with its subject, and without the value',
     message: 'failed to resolve oauth.clientSecret from environment variable: NOT_SET',
   })
   await expect(request.resolve?.('!exit 3 # hidden', 'oauth.clientSecret')).rejects.toMatchObject({
-    message: 'failed to resolve oauth.clientSecret: its command failed with exit code 3',
+    message: 'failed to resolve oauth.clientSecret (its command failed with exit code 3)',
   })
 })

@@ -89,7 +89,7 @@ async function find(
   const where = asked.length === 0 ? 'there is no store to ask' : `asked: ${asked.join(', ')}`
   const message = ['configured bearer credential was not found', where, ...unusable].join('; ')
   throw request.error('CREDENTIAL_MISSING', message, {
-    advice: `Store the credential under the name in the entry, or set a ${CREDENTIAL_PREFIX}* variable and name that, then reconnect.`,
+    advice: `Store it in a shell with: tapline login ${request.server.name} --token`,
   })
 }
 

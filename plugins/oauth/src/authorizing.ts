@@ -71,7 +71,7 @@ async function renewal(
     await account.need(challenge)
     throw request.error('AUTH_FAILED', message, {
       advice: howTo(request),
-      data: { status: 401 },
+      data: { status: 401, signIn: true },
       cause: thrown,
     })
   }
@@ -81,7 +81,7 @@ async function refused(account: Account, challenge: OAuthChallenge, request: Con
   await account.need(challenge)
   return request.error('AUTH_FAILED', 'The server wants you to sign in.', {
     advice: howTo(request),
-    data: { status: 401 },
+    data: { status: 401, signIn: true },
   })
 }
 
@@ -95,7 +95,10 @@ async function tooLittle(
   const { quote } = await account.options.steps()
   const scopes = challenge.scope === undefined ? '' : ` (${quote(challenge.scope, 200)})`
   const message = `The server wants more permissions than the last sign-in gave${scopes}: /mcp login ${request.server.name} asks for them.`
-  return request.error('AUTH_FAILED', message, { advice: howTo(request), data: { status: 403 } })
+  return request.error('AUTH_FAILED', message, {
+    advice: howTo(request),
+    data: { status: 403, signIn: true },
+  })
 }
 
 function howTo({ server: { name } }: ConnectRequest): string {

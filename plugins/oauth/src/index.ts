@@ -10,6 +10,7 @@ import { TokenFile } from './tokens/file.ts'
 import { watchSignIns } from './watching.ts'
 
 export type { SignInPrompt } from './sign-in/flow.ts'
+export { type Fault, faultOf } from './tokens/safety.ts'
 export type { SignedIn, SignInOptions, SignIns } from './sign-ins.ts'
 
 /** A renewal that takes longer goes on beside the first request. */

@@ -15,6 +15,8 @@ export type SignedIn = 'by browser' | 'renewed'
 export interface SignIns {
   /** Whether a server signs in with OAuth: it is reached over HTTP and has no credential of its own. */
   uses(server: ServerSpec): boolean
+  /** Whether tokens of this server are stored; whether it takes them is for the server to say. Never rejects. */
+  isSignedIn(server: ServerSpec): Promise<boolean>
   /**
    * Signs in to a server that has been tried to connect, so that its address is known and what it wants. It has to be
    * reconnected afterwards. Rejects with a TaplineError: CANCELLED when the person gave up or `signal` aborted.
@@ -46,6 +48,14 @@ export function createSignIns(options: SignInsOptions): SignIns {
   const { file, account, stop, warn } = options
   return {
     uses: ({ transport }) => oauthUrl(transport) !== undefined,
+    isSignedIn: async (server) => {
+      try {
+        return (await file.read(ownerOf(server, account(server.name))))?.tokens !== undefined
+      } catch {
+        // Nobody can be signed in where there is no such thing, or no address yet.
+        return false
+      }
+    },
     signIn: async (server, prompt, { signal, limitMs = LIMIT_MS }) => {
       const steps = await options.steps()
       const known = account(server.name)

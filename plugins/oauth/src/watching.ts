@@ -26,7 +26,7 @@ export function watchSignIns(host: Host): Watching {
       account.done()
       const server = host.server?.(name)
       // The error is the server's own affair, which shows it.
-      if (server && !server.connected) void server.reconnect?.().catch(() => undefined)
+      if (server?.spec.enabled === true && !server.connected) void server.reconnect?.().catch(() => undefined)
     }
   }
   const tick = (): void => {

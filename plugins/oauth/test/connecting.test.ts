@@ -9,6 +9,7 @@ import {
   startPeer,
   startProtected,
   thrownBy,
+  SWITCHED_OFF,
 } from './place.ts'
 
 /** A signed-in server: what it takes, and what is stored. */
@@ -337,6 +338,23 @@ test('connects again when another process has signed in, and nothing else', asyn
   await expect.poll(() => process.reconnected, { timeout: 5_000 }).toEqual(['two'])
   place.store({ [`mcp__two|${two.url}`]: entry(two.url), [`mcp__one|${one.url}`]: entry(one.url) })
   await expect.poll(() => process.reconnected, { timeout: 5_000 }).toEqual(['two', 'one'])
+})
+
+test('connects no server again that has been switched off meanwhile', async () => {
+  const place = createPlace()
+  const [off, on] = [await startProtected(), await startProtected()]
+  const process = await place.start()
+  const entries: Record<string, unknown> = {}
+  for (const [name, { url }] of [[SWITCHED_OFF, off] as const, ['on', on] as const]) {
+    await thrownBy(ask(await process.connect(specOf(name, url)), url))
+    entries[`mcp__${name}|${url}`] = {
+      serverUrl: url,
+      tokens: { access_token: 'new', token_type: 'Bearer' },
+    }
+  }
+  place.store(entries)
+  await expect.poll(() => process.reconnected, { timeout: 5_000 }).toContain('on')
+  expect(process.reconnected).toEqual(['on'])
 })
 
 test('a server that wants nothing is asked without a token, and nothing is read or written for it', async () => {

@@ -165,6 +165,9 @@ export async function startProtected(authority?: Authority): Promise<Protected> 
   return server
 }
 
+/** The name of a server that has been switched off since it was connected. */
+export const SWITCHED_OFF = 'off'
+
 /** A process with the plugin in it. */
 export interface Process {
   readonly signIns: SignIns
@@ -210,7 +213,7 @@ async function startProcess(agentDir: string, env: Readonly<Record<string, strin
     env,
     paths: { cwd: agentDir, home: agentDir, agentDir, loopsDir: join(agentDir, 'loops') },
     server: (name) => ({
-      spec: specOf(name, 'http://127.0.0.1'),
+      spec: { ...specOf(name, 'http://127.0.0.1'), enabled: name !== SWITCHED_OFF },
       connected: false,
       capabilities: undefined,
       instructions: undefined,

@@ -31,24 +31,68 @@ export function launch({ command, args, cwd, env }: Launch): ServerProcess {
   }) as ServerProcess
 }
 
-/** Why a server could not be run, as a sentence. It quotes no argument and no environment: they may be secret. */
-export function launchFailure({ command, cwd }: Launch, thrown: unknown): string {
-  return `failed to spawn ${shown(command)}: ${reason(command, cwd, (thrown as NodeJS.ErrnoException | undefined)?.code)}`
+/** Why a server could not be run. Nothing of it quotes an argument or the environment: they may be secret. */
+export interface LaunchFailure {
+  /** As a sentence. */
+  readonly message: string
+  /** What to do about it; absent where nothing but another attempt may help. */
+  readonly advice?: string
 }
 
-function reason(command: string, cwd: string, code: string | undefined): string {
-  const directory = statSync(cwd, { throwIfNoEntry: false })
-  if (directory === undefined) return `the directory ${shown(cwd)} does not exist`
-  if (!directory.isDirectory()) return `${shown(cwd)} is not a directory`
-  if (code === 'ENOENT') {
-    // With a path that is there, it is the first line of the script that names what is missing.
-    return command.includes('/') && exists(isAbsolute(command) ? command : resolve(cwd, command))
-      ? 'its interpreter was not found'
-      : 'command not found'
+/** Explains what `launch` threw, or what its process emitted. */
+export function launchFailure({ command, cwd }: Launch, thrown: unknown): LaunchFailure {
+  const { reason, remedy } = reasonOf(command, cwd, (thrown as NodeJS.ErrnoException | undefined)?.code)
+  const message = `failed to spawn ${shown(command)}: ${reason}`
+  return remedy === undefined ? { message } : { message, advice: `${remedy}, then /mcp reconnect it.` }
+}
+
+interface Reason {
+  readonly reason: string
+  readonly remedy?: string
+}
+
+function reasonOf(command: string, cwd: string, code: string | undefined): Reason {
+  const problem = directoryProblem(cwd)
+  if (problem !== undefined)
+    return { reason: problem, remedy: 'Make that directory, or fix "cwd" in the entry' }
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      // With a path that is there, it is the first line of the script that names what is missing.
+      return command.includes('/') && exists(isAbsolute(command) ? command : resolve(cwd, command))
+        ? { reason: 'its interpreter was not found', remedy: 'Install what its first line names' }
+        : { reason: 'command not found', remedy: 'Install it, or write its full path in the entry' }
+    case 'EACCES':
+      return { reason: 'permission denied', remedy: 'Make it executable, or fix "command" in the entry' }
+    case 'ERR_INVALID_ARG_VALUE':
+      return {
+        reason: 'the command, an argument or the environment is not valid',
+        remedy: 'Take the null character out of the entry',
+      }
+    case 'E2BIG':
+      return {
+        reason: 'its arguments and environment are too long',
+        remedy: 'Shorten them, or set "inheritEnv" to false in the entry',
+      }
+    case 'EAGAIN':
+    case 'EMFILE':
+    case 'ENFILE':
+    case 'ENOMEM':
+    case 'ETXTBSY':
+      return { reason: `this machine cannot run it now (${code})` }
+    default:
+      return { reason: code ?? 'unknown reason', remedy: 'Fix "command" in the entry' }
   }
-  if (code === 'EACCES') return 'permission denied'
-  if (code === 'ERR_INVALID_ARG_VALUE') return 'the command, an argument or the environment is not valid'
-  return code ?? 'unknown reason'
+}
+
+function directoryProblem(path: string): string | undefined {
+  try {
+    const directory = statSync(path, { throwIfNoEntry: false })
+    if (!directory) return `the directory ${shown(path)} does not exist`
+    return directory.isDirectory() ? undefined : `${shown(path)} is not a directory`
+  } catch (thrown) {
+    return `the directory ${shown(path)} cannot be looked at (${(thrown as NodeJS.ErrnoException).code})`
+  }
 }
 
 function exists(path: string): boolean {

@@ -77,8 +77,14 @@ export class StdioTransport implements Transport {
     } catch (thrown) {
       failure = thrown
     }
-    this.#ending = launchFailure(this.#launch, failure)
-    throw this.#request.error('CONNECT_FAILED', this.#ending, { data: { spawned: false } })
+    const { message, advice } = launchFailure(this.#launch, failure)
+    this.#ending = message
+    // What is missing stays so until somebody has seen to it; a machine that is out of processes may recover.
+    const lasting = advice !== undefined
+    throw this.#request.error('CONNECT_FAILED', message, {
+      data: { spawned: false, ...(lasting ? { lasting } : {}) },
+      ...(lasting ? { advice } : {}),
+    })
   }
 
   /** Resolves when the operating system has taken the whole frame: a server that does not read is waited for. */
@@ -116,7 +122,7 @@ export class StdioTransport implements Transport {
     child.once('exit', (code, signal) => {
       this.#lose(signal ? `server was ended by signal ${signal}` : `server exited with code ${code}`, true)
     })
-    child.once('error', (error) => this.#lose(launchFailure(this.#launch, error), true))
+    child.once('error', (error) => this.#lose(launchFailure(this.#launch, error).message, true))
     child.stdin.on('error', () => this.#lose('server closed its input'))
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk))
     child.stdout.once('close', () => this.#lose('server closed its output'))

@@ -12,6 +12,7 @@ export const serverFile = (name: string): string => fileURLToPath(new URL(`serve
 export interface CodedError extends Error {
   readonly code: string
   readonly data: Readonly<Record<string, unknown>> | undefined
+  readonly advice: string | undefined
 }
 
 /** What the session would give a transport besides the entry. */
@@ -20,8 +21,8 @@ export const asked = (signal = new AbortController().signal) => ({
   error: (
     code: string,
     message: string,
-    details?: { readonly data?: Readonly<Record<string, unknown>> },
-  ): CodedError => Object.assign(new Error(message), { code, data: details?.data }),
+    details?: { readonly data?: Readonly<Record<string, unknown>>; readonly advice?: string },
+  ): CodedError => Object.assign(new Error(message), { code, data: details?.data, advice: details?.advice }),
 })
 
 /** Short steps, so that stubborn servers do not make slow tests. */

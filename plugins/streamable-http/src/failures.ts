@@ -3,11 +3,27 @@ import type { ConnectRequest } from '@tapline/core'
 /** Every error of this transport. None quotes what a server sent, and of addresses only the origin is named. */
 export type Failures = ReturnType<typeof failuresOf>
 
-/** The errors of one connection to `origin`. */
-export function failuresOf(error: ConnectRequest['error'], origin: string) {
+/** How the entry of a server says who is calling: by a header of its own, by a stored token, or not. */
+export type Credential = 'header' | 'token' | 'none'
+
+/** Whose connection it is, and where it leads. */
+export interface FailurePlace {
+  readonly origin: string
+  /** The server's name. */
+  readonly server: string
+  readonly credential: Credential
+}
+
+/** The errors of one connection. */
+export function failuresOf(error: ConnectRequest['error'], { origin, server, credential }: FailurePlace) {
   return {
-    credentials: (status: number) =>
-      error('AUTH_FAILED', `The server refused the credentials (HTTP ${status}).`, { data: { status } }),
+    credentials: (status: number) => {
+      const what = credential === 'none' ? 'the credentials' : 'its credential'
+      return error('AUTH_FAILED', `The server refused ${what} (HTTP ${status}).`, {
+        advice: `${(status === 403 ? FORBIDDEN : UNAUTHORIZED)[credential](server)}, then /mcp reconnect it.`,
+        data: { status },
+      })
+    },
 
     sessionLost: (status: number) =>
       error('SESSION_LOST', `The server no longer knows the session (HTTP ${status}).`, { data: { status } }),
@@ -20,10 +36,14 @@ export function failuresOf(error: ConnectRequest['error'], origin: string) {
 
     redirectLost: (status: number) =>
       error('CONNECT_FAILED', `${origin} answers with a redirect that drops the request (HTTP ${status}).`, {
+        advice: 'Look at the address in the server entry: it may have moved.',
         data: { status },
       }),
 
-    redirectLoop: (limit: number) => error('CONNECT_FAILED', `${origin} redirects more than ${limit} times.`),
+    redirectLoop: (limit: number) =>
+      error('CONNECT_FAILED', `${origin} redirects more than ${limit} times.`, {
+        advice: 'Look at the address in the server entry: it leads in a circle.',
+      }),
 
     late: (ms: number) =>
       error('REQUEST_TIMEOUT', `The server did not begin to answer within ${ms / 1000} s.`),
@@ -35,16 +55,11 @@ export function failuresOf(error: ConnectRequest['error'], origin: string) {
       error('LIMIT_EXCEEDED', `An event of the server is larger than ${limit} bytes.`, { data: { limit } }),
 
     /** The answer is lost, and the request may have been processed: it is not sent again. */
-    brokenOff: (cause?: unknown) =>
-      error(
-        'CONNECTION_CLOSED',
-        'The connection broke before the answer came; whether the server acted is unknown.',
-        {
-          advice: 'Find out whether it acted before you ask again.',
-          data: { outcome: 'unknown' },
-          cause,
-        },
-      ),
+    brokenOff: (cause?: unknown) => brokenOff(error, cause),
+
+    /** The same while nothing but the protocol is settled: nothing can have been done. */
+    brokenHandshake: (cause?: unknown) =>
+      error('CONNECTION_CLOSED', 'The connection broke before the server had answered.', { cause }),
 
     closed: () => error('CONNECTION_CLOSED', 'The connection was closed before the answer came.'),
 
@@ -57,6 +72,17 @@ export function failuresOf(error: ConnectRequest['error'], origin: string) {
 
     /** What `fetch` threw, before there were response headers. */
     network: (thrown: unknown) => {
+      if (isBadPort(thrown)) {
+        return error(
+          'CONNECT_FAILED',
+          `${origin} cannot be reached: its port is one that is kept for other protocols.`,
+          {
+            advice: 'Have the server listen on another port, and write that into the entry.',
+            data: { unreachable: true, lasting: true },
+            cause: thrown,
+          },
+        )
+      }
       const { code, syscall } = networkCause(thrown)
       if (code === 'UND_ERR_HEADERS_TIMEOUT') {
         return error(
@@ -68,13 +94,35 @@ export function failuresOf(error: ConnectRequest['error'], origin: string) {
       const reason =
         UNREACHABLE[code] ?? (syscall === 'connect' ? 'the connection could not be made' : undefined)
       const sentence = TLS.test(code) ? `its TLS certificate is not accepted (${code})` : reason
-      if (sentence === undefined) return failuresOf(error, origin).brokenOff(thrown)
+      if (sentence === undefined) return brokenOff(error, thrown)
       return error('CONNECT_FAILED', `${origin} cannot be reached: ${sentence}.`, {
         data: { unreachable: true, code },
         cause: thrown,
       })
     },
   }
+}
+
+function brokenOff(error: ConnectRequest['error'], cause: unknown): Error {
+  const message = 'The connection broke before the answer came; whether the server acted is unknown.'
+  return error('CONNECTION_CLOSED', message, {
+    advice: 'Find out whether it acted before you ask again.',
+    data: { outcome: 'unknown' },
+    cause,
+  })
+}
+
+type Remedies = Readonly<Record<Credential, (server: string) => string>>
+
+const UNAUTHORIZED: Remedies = {
+  header: () => 'Fix the Authorization header of its entry, or what that refers to',
+  token: (server) => `Store a token that it takes, in a shell with "tapline login ${server} --token"`,
+  none: () => 'Give its entry the Authorization header that it wants',
+}
+const FORBIDDEN: Remedies = {
+  header: () => 'Use a credential in the Authorization header of its entry that may do this',
+  token: (server) => `Store a token that may do this, in a shell with "tapline login ${server} --token"`,
+  none: () => 'Look at what you may do there',
 }
 
 /** Failures that happen before a request is sent. */
@@ -96,6 +144,12 @@ function networkCause(thrown: unknown): { readonly code: string; readonly syscal
   }
   if (typeof code === 'string') return { code, syscall }
   return cause === undefined ? { code: '', syscall } : networkCause(cause)
+}
+
+/** Whether `fetch` refused the port before it sent anything (Fetch Standard, "port blocking"). */
+function isBadPort(thrown: unknown): boolean {
+  const { message, cause } = (thrown ?? {}) as { readonly message?: unknown; readonly cause?: unknown }
+  return message === 'bad port' || (cause !== undefined && isBadPort(cause))
 }
 
 /** Whether `thrown` is Node's own limit on silence inside a response body. */

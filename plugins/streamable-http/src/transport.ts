@@ -8,7 +8,7 @@ import type {
 } from '@tapline/core'
 import { endpointOf } from './endpoint.ts'
 import { Exchange } from './exchange.ts'
-import { type Failures, failuresOf } from './failures.ts'
+import { type Credential, type Failures, failuresOf } from './failures.ts'
 import { EXCHANGE_HEADER, mergeHeaders } from './headers.ts'
 import { type HttpOptions, HttpSession } from './http-session.ts'
 import { pause } from './pacing.ts'
@@ -56,7 +56,8 @@ class HttpTransport implements Transport {
   #lost: Error | undefined
 
   constructor({ server, error, fetch }: ConnectRequest, spec: HttpTransportSpec, url: URL) {
-    this.#failures = failuresOf(error, url.origin)
+    const place = { origin: url.origin, server: server.name, credential: credentialOf(spec) }
+    this.#failures = failuresOf(error, place)
     this.#options = {
       url,
       send: fetch,
@@ -207,8 +208,14 @@ class HttpTransport implements Transport {
   /** The SDK's own HTTP errors pass, as the era probe reads them; what quotes an answer does not. */
   #failureOf(thrown: unknown, exchange: Exchange, frame: Frame): unknown {
     const { failure } = exchange
+    const handshake = frame.method === 'initialize' || frame.method === 'server/discover'
     if (failure !== undefined) {
-      if ((failure as { readonly code?: unknown }).code !== 'SESSION_LOST') return failure
+      const { code, data } = failure as {
+        readonly code?: unknown
+        readonly data?: { readonly outcome?: unknown }
+      }
+      if (handshake && data?.outcome === 'unknown') return this.#failures.brokenHandshake(failure)
+      if (code !== 'SESSION_LOST') return failure
       // A rejected request tells core itself; nobody listens to a rejected notification.
       if (exchange.id === undefined) this.#loseSession(failure)
       this.#lost ??= failure
@@ -220,12 +227,16 @@ class HttpTransport implements Transport {
       readonly data?: { readonly status?: unknown }
     }
     if (typeof data?.status === 'number') return thrown
-    const handshake = frame.method === 'initialize' || frame.method === 'server/discover'
     // A body that breaks off is a TypeError; all else that the SDK throws here is about the content.
-    return name === 'TypeError'
-      ? this.#failures.brokenOff(thrown)
-      : this.#failures.unusable(handshake, thrown)
+    if (name !== 'TypeError') return this.#failures.unusable(handshake, thrown)
+    return handshake ? this.#failures.brokenHandshake(thrown) : this.#failures.brokenOff(thrown)
   }
+}
+
+/** What the entry says who is calling. Other plugins may have added something of their own. */
+function credentialOf({ headers, auth }: HttpTransportSpec): Credential {
+  if (auth !== undefined) return 'token'
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization') ? 'header' : 'none'
 }
 
 function keyOf(id: unknown): string {

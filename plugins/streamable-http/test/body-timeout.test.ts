@@ -27,7 +27,11 @@ describe('the HTTP client’s own limit on silence', () => {
       capBytes: 1_000,
       idleMs: 60_000,
       maxDelayMs: 60_000,
-      failures: failuresOf((_code, message) => new Error(message), 'http://127.0.0.1'),
+      failures: failuresOf((_code, message) => new Error(message), {
+        origin: 'http://127.0.0.1',
+        server: 'subject',
+        credential: 'none',
+      }),
       stop: stop.signal,
       inSession: true,
       open: (lastEventId) => {

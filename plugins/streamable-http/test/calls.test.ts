@@ -86,9 +86,9 @@ describe.concurrent('a call', () => {
         }
         clearInterval(timer)
         stream.end(event({ jsonrpc: '2.0', id: incoming.body!.id, result: textResult('late') }))
-      }, 100)
+      }, 400)
     })
-    await using client = await connect(server.url, { requestTimeoutMs: 400 })
+    await using client = await connect(server.url, { requestTimeoutMs: 2_000 })
     const seen: number[] = []
     const result = await client.session.callTool(
       'echo',

@@ -19,9 +19,11 @@ describe.concurrent('an event stream', () => {
       })
       await using client = await connect(server.url, { transport: { sseIdleTimeoutMs: 50 } })
       await client.statuses.find(({ report }) => report.pushStream === 'none')
+      // On a slow machine the silence is over before the first answer is there.
+      const asked = server.http.all('GET').length
       for (let index = 0; index < 5; index++) await client.session.callTool('echo', {})
       expect(client.statuses.items.filter(({ report }) => report.pushStream === 'none')).toHaveLength(1)
-      expect(server.http.all('GET')).toHaveLength(1)
+      expect(server.http.all('GET')).toHaveLength(asked)
       expect(client.session.status).toMatchObject({ state: 'connected', report: { pushStream: 'none' } })
       expect(client.errors).toEqual([])
     },

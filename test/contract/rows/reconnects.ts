@@ -1,14 +1,18 @@
-import { type Sdk, TaplineError } from '@tapline/core'
+import { type ErrorDetails, type Sdk, TaplineError } from '@tapline/core'
 import { describe, expect, it, vi } from 'vitest'
 import { bench } from '../bench.ts'
 import type { Script } from '../scripted-server.ts'
 
 const fast = (maxAttempts: number) => ({ reconnect: { initialMs: 1, maxMs: 2, maxAttempts } })
+type Code = 'CONNECT_FAILED' | 'AUTH_FAILED' | 'CONFIG_INVALID' | 'CREDENTIAL_MISSING'
 const refusing =
-  (message: string, code: 'CONNECT_FAILED' | 'AUTH_FAILED' = 'CONNECT_FAILED') =>
+  (message: string, code: Code = 'CONNECT_FAILED', details: ErrorDetails = {}) =>
   (): never => {
-    throw new TaplineError(code, message, { server: 'builds' })
+    throw new TaplineError(code, message, { server: 'builds', ...details })
   }
+/** As a program that is not installed. */
+const missing = (advice = 'Install it.') =>
+  refusing('command not found', 'CONNECT_FAILED', { advice, data: { lasting: true } })
 const DIES: Script = { 'notifications/initialized': (server) => server.exit() }
 
 /** How a server is reached again, and when no longer. */
@@ -127,6 +131,83 @@ export function reconnectRows(load: () => Promise<Sdk>): void {
       expect(made.opened).toBe(1)
       await made.session.ready()
       expect(made.session.status.state).toBe('connected')
+    })
+
+    it.each([
+      ['a program that is missing', missing(), 'Install it.'],
+      ['an entry that is wrong', refusing('no', 'CONFIG_INVALID', { advice: 'Fix it.' }), 'Fix it.'],
+    ])(
+      'is not tried again by itself with %s: it is said once, with what to do',
+      async (_, script, attention) => {
+        const made = bench(await load(), { scripts: [script], spec: fast(5) })
+        const { session } = made
+        await expect(session.ready()).rejects.toMatchObject({ advice: attention })
+        expect(session.status).toMatchObject({ state: 'disconnected', attention, attempt: 1 })
+        expect(session.status.reason).not.toMatch(/exhausted/)
+        expect(made.states).toEqual(['connecting', 'disconnected'])
+        // Each call is one attempt, with the same answer, and no more news.
+        for (const opened of [2, 3]) {
+          await expect(session.callTool('echo', {})).rejects.toMatchObject({ advice: attention })
+          expect(made.opened).toBe(opened)
+        }
+        expect(made.errors).toHaveLength(1)
+        expect(made.over).toEqual([true])
+        await session.reconnect().catch(() => undefined)
+        expect(made.errors).toHaveLength(2)
+        expect(made.opened).toBe(4)
+      },
+    )
+
+    it('is tried when somebody asks, and then with its whole budget', async () => {
+      const made = bench(await load(), {
+        scripts: [missing(), refusing('busy'), refusing('busy'), {}],
+        spec: fast(4),
+      })
+      await made.session.ready().catch(() => undefined)
+      await expect(made.session.callTool('echo', {})).rejects.toThrow('busy')
+      await made.until(() => made.session.status.state === 'connected')
+      expect(made.opened).toBe(4)
+    })
+
+    it('goes on where what is missing was there before: it may be away for a moment', async () => {
+      const made = bench(await load(), {
+        scripts: [{}, missing(), missing(), {}],
+        spec: fast(5),
+        knownEra: 'legacy',
+      })
+      await made.session.ready()
+      made.servers[0]!.exit()
+      await made.until(() => made.opened === 4 && made.session.status.state === 'connected')
+      expect(made.statuses.find(({ reason }) => reason === 'command not found')).toMatchObject({
+        state: 'reconnecting',
+        attention: 'Install it.',
+      })
+      expect(made.over.every((over) => !over)).toBe(true)
+    })
+
+    it('says while it goes on what to do, where the error knows', async () => {
+      const made = bench(await load(), {
+        scripts: [refusing('no token', 'CREDENTIAL_MISSING', { advice: 'Store it.' }), refusing('busy'), {}],
+        spec: fast(5),
+      })
+      made.session.start()
+      await made.until(() => made.session.status.state === 'connected')
+      const waiting = made.statuses.filter(({ state }) => state === 'reconnecting')
+      expect(waiting.map(({ attention }) => attention)).toEqual(['Store it.', undefined])
+      expect(made.session.status.attention).toBeUndefined()
+    })
+
+    it('says whether it is a sign-in that is waited for', async () => {
+      const wanted = refusing('sign in', 'AUTH_FAILED', { data: { signIn: true } })
+      const made = bench(await load(), {
+        scripts: [wanted, refusing('wrong key', 'AUTH_FAILED')],
+        spec: fast(5),
+      })
+      await made.session.ready().catch(() => undefined)
+      expect(made.session.status).toMatchObject({ state: 'auth_failed', signIn: true })
+      await made.session.ready().catch(() => undefined)
+      expect(made.session.status).toMatchObject({ state: 'auth_failed', reason: 'wrong key' })
+      expect(made.session.status.signIn).toBeUndefined()
     })
 
     it('does not go on for ever with a server that answers initialize and exits', async () => {

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { servers } from '../../drivers/fixtures.ts'
+import { servers, startHttpFixture } from '../../drivers/fixtures.ts'
 import { createScratch } from '../../drivers/scratch.ts'
 import { runTapline, stdioEntry } from '../tapline.ts'
 
@@ -48,7 +48,7 @@ describe('tapline doctor', () => {
           name: 'dead',
           state: 'disconnected',
           error: expect.stringContaining('command not found'),
-          attention: expect.stringContaining('Fix the server entry'),
+          attention: expect.stringContaining('Install it'),
         },
       ],
       problems: [
@@ -62,7 +62,7 @@ describe('tapline doctor', () => {
     const { stdout, code } = await runTapline(['doctor'], { scratch })
     expect(code).toBe(1)
     expect(stdout.split('command not found')).toHaveLength(2)
-    expect(stdout).toMatch(/\n {4}What to do: Fix the server entry/)
+    expect(stdout).toMatch(/\n {4}What to do: Install it, or write its full path/)
   })
 
   it('shows overrides, the log, and credentials that others could read', async () => {
@@ -76,7 +76,7 @@ describe('tapline doctor', () => {
     expect(json.code).toBe(1)
     expect(json.json()).toMatchObject({
       servers: [{ name: 'off', state: 'disabled', override }],
-      problems: [expect.stringMatching(/mcp-auth\.json holds credentials .* \(mode 644\): chmod 600 it\.$/)],
+      problems: [`${signIns} holds tokens and can be read by other users: chmod 600 ${signIns}`],
       log: { path: log, present: true },
       signIns: { path: signIns, mode: '644' },
     })
@@ -87,6 +87,27 @@ describe('tapline doctor', () => {
     expect(stdout).toContain(`    changed for this project by ${override}\n`)
     expect(stdout).toContain(`What servers log: ${log}\n`)
     expect(stdout).not.toContain('hunter2')
+  })
+
+  it('says of the keychain whether it answers, where a server needs it, and not of what has not let it in', async () => {
+    await using scratch = createScratch()
+    await using http = await startHttpFixture(servers.httpMisbehaving, ['--token', 'zq-right'])
+    const auth = 'auth = { kind = "bearer", token_keychain_ref = "PI_MCP_TOKEN_HUB" }'
+    const hub = `[[server]]\nname = "hub"\nkind = "streamable_http"\nendpoint = "${http.url}"\n${auth}\n`
+    scratch.write('agent/loops/mcp.toml', hub)
+    scratch.write('agent/mcp.json', {
+      mcpServers: { web: { url: http.url, headers: { Authorization: 'Bearer zq-wrong' } } },
+    })
+    const env = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere', XDG_RUNTIME_DIR: undefined }
+    const { stdout, code } = await runTapline(['doctor'], { scratch, env })
+    expect(code).toBe(1)
+    expect(stdout).toContain(
+      '\nCredentials: the operating system’s keychain: there is none that answers here\n',
+    )
+    expect(stdout).toMatch(
+      /^ {2}web: not let in, 0 tools, .*\n {4}The server refused its credential \(HTTP 401\)\.\n {4}What to do: Fix the Authorization header/m,
+    )
+    expect(stdout).not.toMatch(/zq-|PI_MCP_TOKEN_HUB/)
   })
 
   it('takes back what silences the MCP support of pi, and nothing else', async () => {

@@ -55,6 +55,7 @@ describe('tapline list', () => {
           state: 'disconnected',
           tools: [],
           error: expect.stringMatching(/exited with code 3[^]*no licence/),
+          attention: expect.stringContaining('fix the entry, then try again'),
         },
         { name: 'typo', source: path, transport: 'unknown', state: 'invalid', tools: [], error: typo },
       ],
@@ -72,6 +73,7 @@ describe('tapline list', () => {
       `dead  disconnected · stdio · ${path}`,
       expect.stringMatching(/^ {2}.*exited with code 3/),
       expect.stringMatching(/^ {2}.*no licence/),
+      expect.stringMatching(/^ {2}.*fix the entry, then try again/),
       `typo  invalid · unknown · ${path}`,
       expect.stringMatching(/^ {2}mcp server 'typo' failed: /),
     ])

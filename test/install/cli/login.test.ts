@@ -17,6 +17,10 @@ describe('tapline login and logout', () => {
     const list = await stage.tapline('list')
     expect(list.code).toBe(1)
     expect(list.stdout).toMatch(/hub {2}auth_failed/)
+    const before = await stage.tapline('doctor')
+    expect(before.stdout).toMatch(
+      /^ {2}hub: needs sign-in, 0 tools, .*\n.*\n {4}What to do: Sign in with \/mcp login hub/m,
+    )
 
     const ran = await stage.login('hub')
     expect(ran).toMatchObject({ code: 0, stdout: 'Signed in to server "hub" (1 tool).\n' })
@@ -25,6 +29,11 @@ describe('tapline login and logout', () => {
     expect(again.json()).toEqual({ server: 'hub', signedIn: 'already', tools: 1 })
 
     expect((await stage.tapline('list')).code).toBe(0)
+    const doctor = await stage.tapline('doctor')
+    expect(doctor).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('  hub: connected, signed in, 1 tools, '),
+    })
     const out = await stage.tapline('logout', 'hub')
     expect(out).toMatchObject({ code: 0, stderr: '' })
     expect(out.stdout).toMatch(/^Signed out of server "hub"/)

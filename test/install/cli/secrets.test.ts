@@ -20,6 +20,7 @@ function plant(scratch: Scratch, remote: string): void {
       key: `!echo ${secret('command')}; echo ${secret('command')} >&2; exit 1`,
     },
     PI_MCP_TOKEN_LINES: { type: 'api_key', key: `${secret('lines')}\nmore` },
+    acme: { type: 'oauth', access: secret('provided'), refresh: secret('refresh'), expires: 4e12 },
     PI_MCP_TOKEN_OLD: { type: 'oauth', access: secret('old'), refresh: secret('refresh'), expires: 1 },
   })
   scratch.write('agent/mcp.json', {
@@ -32,6 +33,7 @@ function plant(scratch: Scratch, remote: string): void {
       },
       gone: { command: 'no-such-command-of-any-machine', env: { KEY: secret('env') } },
       refused: bearer('x'),
+      provided: { url: remote, auth: { provider: 'acme' } },
       folded: { url: remote, headers: { 'x-key': `${secret('folded')}\r\nx-more: 1` } },
       misnamed: { url: remote, headers: { 'x key': secret('misnamed') } },
       unset: { url: remote, headers: { 'x-key': `${secret('unset')}\${TAPLINE_NOT_SET}` } },
@@ -81,7 +83,8 @@ describe('the command', () => {
     const seen = (await remote.log())
       .map(({ headers, url }) => `${url} ${headers['authorization']}`)
       .join('\n')
-    for (const where of ['header', 'stored', 'environment', 'address']) expect(seen).toContain(secret(where))
+    for (const where of ['header', 'stored', 'environment', 'address', 'provided'])
+      expect(seen).toContain(secret(where))
     for (const where of ['command', 'lines', 'old', 'refresh', 'reference', 'plain']) {
       expect(seen).not.toContain(secret(where))
     }

@@ -50,6 +50,9 @@ describe('with a keychain', () => {
     const before = await run(['list'])
     expect(before.code).toBe(1)
     expect(printed(before)).toContain(`asked: ${KEYCHAIN}, pi’s credential store, the environment`)
+    const doctor = printed(await run(['doctor']))
+    expect(doctor).toContain('    What to do: Store it in a shell with: tapline login hub --token\n')
+    expect(doctor).toContain(`\nCredentials: ${KEYCHAIN}: it answers\n`)
 
     const stored = await run(['login', 'hub', '--token'], `${TOKEN}\n`)
     expect(stored).toMatchObject({ code: 0, stderr: '' })

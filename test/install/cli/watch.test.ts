@@ -110,17 +110,30 @@ export default {
     await waitUntil(() => processesNaming(scratch.root).length === 0)
   })
 
-  it('goes on over a server that comes and goes, and says why on standard error', async () => {
+  it('goes on over servers that come and go, and says why on standard error, once each', async () => {
     await using scratch = createScratch()
     const dead = { command: 'no-such-command-of-any-machine' }
+    // It pushes once and ends, each time that it is started.
+    const brief = `const write = process.stdout.write.bind(process.stdout)
+      process.stdout.write = (text) => write(text, () => /notifications\\/pi/.test(text) && process.exit(3))
+      void import(${JSON.stringify(servers.notify)})`
     scratch.write('agent/mcp.json', {
-      mcpServers: { dead, demo: stdioEntry(servers.notify, '--every', '20') },
+      mcpServers: { dead, brief: { command: process.execPath, args: ['-e', brief, '--', '--every', '20'] } },
     })
     const running = startTapline(['watch', '--json'], { scratch })
-    expect(parsed(await running.lines(2)).map(({ server }) => server)).toEqual(['demo', 'demo'])
-    await waitUntil(() => running.stderr.includes("mcp server 'dead' failed"))
+    expect(parsed(await running.lines(2)).map(({ server }) => server)).toEqual(['brief', 'brief'])
+    await waitUntil(() => running.stderr.includes("mcp server 'brief' failed: "))
     running.child.kill('SIGINT')
     expect(await running.exited).toEqual({ code: 0, signal: null })
+    const said = running.stderr.trimEnd().split('\n')
+    expect(said.filter((line) => line.includes("'dead'"))).toEqual([
+      "! mcp server 'dead' failed: failed to spawn no-such-command-of-any-machine: command not found. " +
+        'Install it, or write its full path in the entry, then /mcp reconnect it.',
+    ])
+    // Where its end is seen before its exit, that is said too.
+    for (const line of said.filter((each) => !each.includes("'dead'")))
+      expect(line).toMatch(/^! mcp server 'brief' failed: server (?:exited|closed) .*retrying with backoff/)
+    expect(new Set(said).size).toBe(said.length)
   })
 
   it('ends, with its servers, when nobody reads it any more', async () => {

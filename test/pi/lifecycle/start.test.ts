@@ -55,7 +55,7 @@ describe('the start of the real pi', () => {
       },
     })
     const pi = await stage.start()
-    const shown = await serversShow(pi, /good: connected/, /exits: disconnected/, /dead: reconnecting/)
+    const shown = await serversShow(pi, /good: connected/, /exits: disconnected/, /dead: disconnected/)
     expect(shown).toMatch(
       /exits: disconnected: reconnect attempts exhausted \(3\); last error: server exited with code 3/,
     )
@@ -63,7 +63,10 @@ describe('the start of the real pi', () => {
     await noticed(pi, /mcp server 'exits' failed: reconnect attempts/)
     const all = said(pi).join('\n')
     expect(all.match(/mcp server 'dead' failed: /g)).toHaveLength(1)
-    expect(all).toMatch(/mcp server 'dead' failed: .*\/nowhere\/to\/be\/found/)
+    expect(all).toContain(
+      "mcp server 'dead' failed: failed to spawn /nowhere/to/be/found: command not found. " +
+        'Install it, or write its full path in the entry, then /mcp reconnect it.',
+    )
     expect(all).not.toContain('hunter2')
     // The distinct errors of the other one, each once.
     expect(all.match(/mcp server 'exits' failed: server exited with code 3/g)).toHaveLength(1)
