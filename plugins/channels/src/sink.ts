@@ -51,7 +51,7 @@ export function channelSink({ host, senders, maySpeak }: SinkParts) {
     // Also when the chat refuses it, for a budget that is spent or because it has ended: then it is in the inbox, once.
     own.done()
     try {
-      host.chat?.run({ text: frameChannel(trigger), traceId, server, method, together: TOGETHER })
+      host.chat?.run({ text: frameChannel(trigger), traceId, server, method, together: TOGETHER, trigger })
     } catch (thrown) {
       return { sink: SINK, refused: thrown instanceof Error ? thrown.message : String(thrown) }
     }

@@ -20,6 +20,7 @@ describe('the sink of channels', () => {
         server: 'chat',
         method: EVENT,
         together: 'channel',
+        trigger: event,
       },
     ])
     expect(place.audit).toMatchObject([{ type: 'channel_event', state: 'delivered', traceId: event.traceId }])

@@ -18,7 +18,7 @@ export const chatSink = (): Plugin => ({
         if (cwd !== undefined && !projects.same(cwd, paths.cwd))
           return { sink, refused: `it belongs to ${cwd}` }
         try {
-          say({ text: frame(trigger), traceId, server, method })
+          say({ text: frame(trigger), traceId, server, method, trigger })
           return { sink }
         } catch (thrown) {
           // The chat says why in a sentence: it has ended, or the day's budget is spent.

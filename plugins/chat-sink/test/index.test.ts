@@ -109,7 +109,7 @@ describe('the sinks', () => {
     const { kernel, shown, run, reports } = await testKernel(chatSink())
     expect(await kernel.hooks.deliver.for('summary').promise(trigger(), context)).toEqual({ sink: 'summary' })
     expect(await kernel.hooks.deliver.for('run').promise(trigger(), context)).toEqual({ sink: 'run' })
-    const about = { traceId: TRACE, server: 'builds', method: 'notifications/build' }
+    const about = { traceId: TRACE, server: 'builds', method: 'notifications/build', trigger: trigger() }
     expect(shown).toEqual([{ ...about, text: frameSummary(trigger()) }])
     expect(run).toEqual([{ ...about, text: frameEvent(trigger()) }])
     expect(reports).toEqual([])

@@ -20,6 +20,8 @@ export type { InboxScope, InboxView } from './view.ts'
  * memory and will be written.
  */
 const LONGEST_WAIT_MS = 8_000
+/** It may be written all the same: what is handed in again is then there already. */
+const NOT_YET = 'the inbox is locked by another process'
 
 /** Keeps what a policy sends there and what no sink took. `onReady` is given what commands work on. */
 export const inboxSink = (options: { onReady?(service: InboxService): void } = {}): Plugin => ({
@@ -79,12 +81,11 @@ export const inboxSink = (options: { onReady?(service: InboxService): void } = {
       writing.add(written)
       let late = false
       written
-        .catch((thrown: unknown) => late && lose(finding, thrown))
+        .catch((thrown: unknown) => late && !isHandedIn && lose(finding, thrown))
         .finally(() => writing.delete(written))
         .catch(() => undefined)
-      await within(written, LONGEST_WAIT_MS)
-      late = true
-      return { sink: 'inbox' }
+      late = !(await within(written, LONGEST_WAIT_MS))
+      return late && isHandedIn ? { sink: 'inbox', refused: NOT_YET } : { sink: 'inbox' }
     })
     options.onReady?.(inboxService(inbox, host.chat))
     return async () => {
@@ -119,11 +120,11 @@ function sourceLabel({ source, server }: Trigger): string {
   return source === server ? source : `${source}:${server}`
 }
 
-/** Resolves with `promise`, or after `ms` without it. */
-function within(promise: Promise<unknown>, ms: number): Promise<unknown> {
+/** Whether `promise` has resolved within `ms`. Rejects as it does. */
+function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms)
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms)
   })
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+  return Promise.race([promise.then(() => true), late]).finally(() => clearTimeout(timer))
 }

@@ -24,6 +24,7 @@ interface Held {
 export class Unwritten {
   readonly #options: UnwrittenOptions
   #held: Held[] = []
+  #turn: Promise<unknown> = Promise.resolve()
   #written = 0
   #pause = FIRST_RETRY_MS
   #timer: NodeJS.Timeout | undefined
@@ -33,10 +34,15 @@ export class Unwritten {
     this.#options = options
   }
 
-  /** Writes a finding, or holds it. Rejects when too many are held. */
-  async keep(finding: Finding, write: () => Promise<unknown>): Promise<void> {
+  /** Writes a finding, or holds it: what came before it goes first. Rejects when too many are held. */
+  keep(finding: Finding, write: () => Promise<unknown>): Promise<void> {
+    const kept = this.#turn.then(() => this.#keep(finding, write))
+    this.#turn = kept.catch(() => undefined)
+    return kept
+  }
+
+  async #keep(finding: Finding, write: () => Promise<unknown>): Promise<void> {
     try {
-      // What came before it is written first.
       if (this.#held.length === 0) return void (await write())
     } catch (thrown) {
       if (this.#held.length === 0) this.#options.onHeld(thrown)

@@ -211,7 +211,7 @@ describe('the books of pushes in the real pi', () => {
     stage.toml({ modern: entry(servers.modern), legacy: entry(servers.v1) })
     stage.scratch.write('agent/tapline.toml', '[push."*"]\n"notifications/tools/*" = "summary"\n')
     const pi = await stage.start()
-    expect(await connected(pi, 'modern', 'legacy')).toMatch(/2026-07-28 \(modern\)[^]*2025-11-25 \(legacy\)/)
+    expect(await connected(pi, 'modern', 'legacy')).toMatch(/2025-11-25 \(legacy\)[^]*2026-07-28 \(modern\)/)
     for (const name of ['modern', 'legacy']) {
       await callTool(stage, pi, `mcp__${name}__change`)
       await booksSay(pi, name, 'delivered', 1)

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { takeTurn } from '../../src/session/shared-turn.ts'
+import { takeTurn } from '../../../src/session/turns/shared-turn.ts'
 
 const message = (text: string, together?: string) => ({
   text,
