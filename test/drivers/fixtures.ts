@@ -18,6 +18,7 @@ export const servers = {
   v1: fixture('v1'),
   storm: fixture('storm'),
   scripted: fixture('scripted'),
+  prompts: fixture('prompts'),
   websocket: fixture('websocket'),
   notify: fileURLToPath(new URL('../../examples/mcp-notify-server.mjs', import.meta.url)),
   everything: binary('@modelcontextprotocol/server-everything'),

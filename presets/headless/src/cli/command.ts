@@ -5,6 +5,7 @@ import { createTapline, type Tapline } from '../host/tapline.ts'
 import { piCredentialStore } from '../state/credentials.ts'
 import { isModelProvider } from '../state/model-providers.ts'
 import { isTrustedByPi } from '../state/pi-trust.ts'
+import { storedProviderToken } from '../state/provider-token.ts'
 import { trustStore } from '../state/trust.ts'
 
 /** What a command of the command line is given. */
@@ -54,6 +55,7 @@ export function openTapline(
     registered: () => [],
     credentials: [piCredentialStore(paths.agentDir, env)],
     isModelProvider: (name) => isModelProvider(paths.agentDir, name),
+    providerToken: storedProviderToken(paths.agentDir, env),
     onDiagnostic: () => undefined,
     ...options,
   })

@@ -1,18 +1,25 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { messageOf } from '@tapline/core'
+import { messageOf, type ToolSpec } from '@tapline/core'
+import type { Server } from '../host/server.ts'
 import { describeServer } from '../host/status.ts'
 import type { ServerDescription } from '../host/status.ts'
+import type { Tapline } from '../host/tapline.ts'
 import { SETTINGS_FILES } from '../settings/files.ts'
 import { serverLogPath } from '../state/server-log.ts'
 import { isBuiltInSilenced, setBuiltInSilenced, SILENCE } from '../state/pi-settings.ts'
 import { openTapline } from './command.ts'
 import type { CommandContext } from './command.ts'
+import { type KeychainCheck, keychainCheck } from './keychain-check.ts'
 import { problemsOf } from './list.ts'
 import { type SignInFile, signInFile } from './sign-in-file.ts'
 
-/** A server, what to do about it, and the project's file that overrides its entry. */
-type Checked = ServerDescription & { readonly attention?: string; readonly override?: string }
+/** A server, what to do about it, whether somebody is signed in, and the project's file that overrides its entry. */
+type Checked = ServerDescription & {
+  readonly attention?: string
+  readonly signedIn?: boolean
+  readonly override?: string
+}
 
 interface Findings {
   readonly files: readonly { readonly path: string; readonly present: boolean }[]
@@ -23,6 +30,8 @@ interface Findings {
   readonly log: { readonly path: string; readonly present: boolean }
   /** Absent when nobody has signed in to a server. */
   readonly signIns?: SignInFile
+  /** Absent when no server needs it. */
+  readonly keychain?: KeychainCheck
   /** Absent when pi's settings cannot be read. */
   readonly builtInSilenced?: boolean
 }
@@ -35,22 +44,18 @@ export async function doctor(context: CommandContext): Promise<number> {
     tapline.start()
     await Promise.all(tapline.servers.map((server) => server.settled()))
     const { tools } = tapline.catalogue.list()
-    const servers = tapline.servers.map((server) => {
-      const { attention } = server.session.status
-      const { override } = server.spec.source
-      return {
-        ...describeServer(server, tools),
-        ...(attention ? { attention } : {}),
-        ...(override === undefined ? {} : { override }),
-      }
-    })
+    const servers = await Promise.all(tapline.servers.map((server) => check(tapline, server, tools)))
     const settings = silenced(context)
     const signIns = signInFile(context.paths.agentDir)
     const log = serverLogPath(context.paths.agentDir)
+    const keychain = await keychainCheck(context, tapline)
+    // Of the file with the sign-ins the plugin that reads it has spoken as well.
     const problems = [
-      ...problemsOf(tapline, servers),
-      ...(typeof settings === 'string' ? [settings] : []),
-      ...(signIns?.problem === undefined ? [] : [signIns.problem]),
+      ...new Set([
+        ...problemsOf(tapline, servers),
+        ...(typeof settings === 'string' ? [settings] : []),
+        ...(signIns?.problem === undefined ? [] : [signIns.problem]),
+      ]),
     ]
     const findings: Findings = {
       files: filesOf(context).map((path) => ({ path, present: existsSync(path) })),
@@ -59,6 +64,7 @@ export async function doctor(context: CommandContext): Promise<number> {
       problems,
       log: { path: log, present: existsSync(log) },
       ...(signIns ? { signIns } : {}),
+      ...(keychain ? { keychain } : {}),
       ...(typeof settings === 'boolean' ? { builtInSilenced: settings } : {}),
     }
     if (context.json) console.log(JSON.stringify(findings, undefined, 2))
@@ -67,6 +73,19 @@ export async function doctor(context: CommandContext): Promise<number> {
     return well && problems.length === 0 ? 0 : 1
   } finally {
     await tapline.close()
+  }
+}
+
+async function check(tapline: Tapline, server: Server, tools: readonly ToolSpec[]): Promise<Checked> {
+  const { spec, session } = server
+  const { attention } = session.status
+  const { override } = spec.source
+  const { signIns } = tapline.services
+  return {
+    ...describeServer(server, tools),
+    ...(attention ? { attention } : {}),
+    ...(spec.enabled && signIns?.uses(spec) ? { signedIn: await signIns.isSignedIn(spec) } : {}),
+    ...(override === undefined ? {} : { override }),
   }
 }
 
@@ -90,7 +109,16 @@ function silenced({ paths }: CommandContext): boolean | string {
   }
 }
 
-function print({ files, plugins, servers, problems, log, signIns, builtInSilenced }: Findings): void {
+function print({
+  files,
+  plugins,
+  servers,
+  problems,
+  log,
+  signIns,
+  keychain,
+  builtInSilenced,
+}: Findings): void {
   console.log('Files')
   for (const { path, present } of files) console.log(`  ${present ? '✓' : '·'} ${path}`)
   if (signIns)
@@ -98,13 +126,19 @@ function print({ files, plugins, servers, problems, log, signIns, builtInSilence
   console.log(`Plugins\n  ${plugins.join(', ')}`)
   console.log('Servers')
   for (const server of servers) {
-    console.log(`  ${server.name}: ${server.state}, ${server.tools.length} tools, from ${server.source}`)
+    const signedIn = server.state === 'connected' && server.signedIn ? ['signed in'] : []
+    const state = [stateOf(server), ...signedIn, `${server.tools.length} tools`]
+    console.log(`  ${server.name}: ${state.join(', ')}, from ${server.source}`)
     if (server.override) console.log(`    changed for this project by ${server.override}`)
     if (server.error) console.log(`    ${server.error.replaceAll('\n', '\n    ')}`)
     if (server.attention) console.log(`    What to do: ${server.attention}`)
   }
   if (servers.length === 0) console.log('  none configured')
   console.log(problems.length === 0 ? 'Problems\n  none' : `Problems\n  ${problems.join('\n  ')}`)
+  if (keychain) {
+    const answers = keychain.answers ? 'it answers' : keychain.reason
+    console.log(`Credentials: ${keychain.label}: ${answers}`)
+  }
   console.log(`What servers log: ${log.path}${log.present ? '' : ' (nothing yet)'}`)
   if (builtInSilenced === undefined) return
   console.log(
@@ -112,6 +146,11 @@ function print({ files, plugins, servers, problems, log, signIns, builtInSilence
       ? `pi's built-in MCP support is silenced by "${SILENCE}" in its settings; "tapline doctor --undo" takes that back.`
       : "pi's built-in MCP support is not silenced in its settings; pi warns at each start while Tapline replaces it.",
   )
+}
+
+function stateOf({ state, signIn }: Checked): string {
+  if (state === 'auth_failed') return signIn ? 'needs sign-in' : 'not let in'
+  return state
 }
 
 function filesOf({ paths }: CommandContext): string[] {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { faultOf } from '@tapline/oauth'
 
 /** The file with what people signed in to, which pi shares. */
 export interface SignInFile {
@@ -18,14 +18,6 @@ export function signInFile(agentDir: string): SignInFile | undefined {
   if (!found) return undefined
   if (process.platform === 'win32') return { path }
   const mode = (found.mode & 0o777).toString(8).padStart(3, '0')
-  const problem = problemOf(path, found.uid, found.mode)
+  const problem = faultOf(path)?.sentence
   return { path, mode, ...(problem === undefined ? {} : { problem }) }
-}
-
-function problemOf(path: string, uid: number, mode: number): string | undefined {
-  if (uid !== userInfo().uid)
-    return `${path} belongs to another user (${uid}): its sign-ins are not yours. Move it away and sign in again.`
-  return (mode & 0o077) === 0
-    ? undefined
-    : `${path} holds credentials and others may get at it (mode ${(mode & 0o777).toString(8)}): chmod 600 it.`
 }

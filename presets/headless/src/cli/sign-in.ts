@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import { providerOf } from '@tapline/config-pi'
 import { isTaplineError, messageOf, type SessionState } from '@tapline/core'
 import type { SignInPrompt, SignIns } from '@tapline/oauth'
 import type { Server } from '../host/server.ts'
@@ -17,7 +18,7 @@ export async function signIn(context: CommandContext, name: string): Promise<num
   const onInterrupt = (): void => interrupt.abort()
   process.once('SIGINT', onInterrupt)
   try {
-    const { server, signIns } = signInsFor(tapline, name)
+    const { server, signIns } = signInsFor(tapline, name, 'login')
     // What the server answers to somebody who has not signed in says where to sign in.
     await server.settled(interrupt.signal)
     if (stateOf(server) === 'connected') return report(context, tapline, server, 'already')
@@ -49,7 +50,7 @@ export async function signIn(context: CommandContext, name: string): Promise<num
 export async function signOut(context: CommandContext, name: string): Promise<number> {
   const tapline = await openTapline(context, 'ignore', { attempts: 1 })
   try {
-    const { server, signIns } = signInsFor(tapline, name)
+    const { server, signIns } = signInsFor(tapline, name, 'logout')
     const { spec } = server
     // Only connecting fills in the variables of an address.
     if (spec.transport.type === 'streamable-http' && spec.transport.url.includes('${')) await server.settled()
@@ -67,15 +68,24 @@ export async function signOut(context: CommandContext, name: string): Promise<nu
   }
 }
 
-function signInsFor(tapline: Tapline, name: string): { readonly server: Server; readonly signIns: SignIns } {
+function signInsFor(
+  tapline: Tapline,
+  name: string,
+  command: 'login' | 'logout',
+): { readonly server: Server; readonly signIns: SignIns } {
   const server = serverFor(tapline, name)
   const { signIns } = tapline.services
   if (!signIns) throw new Error('The plugin "oauth" is not loaded: take it out of "disable" in tapline.*.')
   if (signIns.uses(server.spec)) return { server, signIns }
   const { name: known, transport } = server.spec
+  const provider = providerOf(transport)
+  if (provider !== undefined)
+    throw new Error(
+      `Server "${known}" uses the sign-in of provider "${provider}": pi auth ${command} ${provider}`,
+    )
   throw new Error(
     transport.type === 'streamable-http' && transport.auth
-      ? `Server "${known}" has a token of its own: tapline login ${known} --token`
+      ? `Server "${known}" has a token of its own: tapline ${command} ${known} --token`
       : `Server "${known}" does not sign in with OAuth. HTTP servers without a credential of their own do.`,
   )
 }

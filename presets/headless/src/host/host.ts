@@ -29,7 +29,8 @@ export interface RunningHost {
 
 /** The host of one Tapline. Only where pushes are delivered does it say to others that it is there. */
 export function runHost(options: TaplineOptions, tell: (diagnostic: Diagnostic) => void): RunningHost {
-  const { info, mode, env, paths, chat, credentials, agents, isModelProvider, sessionId } = options
+  const { info, mode, env, paths, chat, credentials, agents, isModelProvider, providerToken, sessionId } =
+    options
   const delivers = options.pushes === 'deliver'
   const projects = createProjects(paths.home)
   let tapline: Tapline | undefined
@@ -56,6 +57,7 @@ export function runHost(options: TaplineOptions, tell: (diagnostic: Diagnostic) 
     ...(credentials ? { credentials } : {}),
     ...(agents ? { agents } : {}),
     ...(isModelProvider ? { isModelProvider } : {}),
+    ...(providerToken ? { providerToken } : {}),
     ...(presence ? { windows: presence } : {}),
     ...(trail ? { audit: (row) => trail.write(row) } : {}),
     ...(delivers

@@ -17,6 +17,7 @@ export interface TaplineOptions extends ConfigurationOptions {
   /** The id of the session around it, by which rules know who made them. */
   readonly sessionId?: string
   isModelProvider?(name: string): boolean
+  readonly providerToken?: Host['providerToken']
   /** Replaces every server's limit of connect attempts, for commands that do not wait for a server to come back. */
   readonly attempts?: number
   /** Names of tools that are not Tapline's, and names that were given before. */

@@ -1,16 +1,15 @@
-import { type Diagnostic, sentence, type ServerSpec, type TaplineError } from '@tapline/core'
+import { type Diagnostic, ownAdvice, sentence, type ServerSpec, type TaplineError } from '@tapline/core'
 
-/** What went wrong with a server, and what comes next. */
-export function failureOf(spec: ServerSpec, error: TaplineError): Diagnostic {
+/** What went wrong with a server, and what to do or what comes next. `over`: nothing is tried again by itself. */
+export function failureOf(spec: ServerSpec, error: TaplineError, over: boolean): Diagnostic {
   const { name, reconnect } = spec
   if (error.code === 'SUBSCRIPTION_REFUSED') {
     const message = `mcp server '${name}': ${sentence(error.message)} ${error.advice}`
     return { severity: 'warning', message, server: name }
   }
-  const ended =
-    error.code === 'RECONNECT_EXHAUSTED' || error.code === 'AUTH_FAILED' || reconnect.maxAttempts === 1
-  const next = ended ? error.advice : `(retrying with backoff, up to ${reconnect.maxAttempts} attempts)`
-  const message = `mcp server '${name}' failed: ${sentence(error.message)} ${next}`
+  const retries = `(retrying with backoff, up to ${reconnect.maxAttempts} attempts)`
+  const next = over ? [error.advice] : [ownAdvice(error) ?? [], retries].flat()
+  const message = [`mcp server '${name}' failed:`, sentence(error.message), ...next].join(' ')
   return { severity: 'warning', message, server: name }
 }
 

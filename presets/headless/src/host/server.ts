@@ -19,6 +19,11 @@ export interface Server {
   readonly listed: boolean
   /** Why the last list failed. */
   readonly listError: string | undefined
+  /**
+   * Why it could not be reached when that was last tried; undefined before the first attempt has ended, while it is
+   * connected, when its connection has just been lost, and when somebody has asked for a connection anew.
+   */
+  readonly unreachable: string | undefined
   /** Resolves when the tools have been listed, or this attempt has failed. Never rejects. */
   settled(signal?: AbortSignal): Promise<void>
   /** The server said that its tools changed; the catalogue sees to it that a burst costs at most two lists. */
@@ -37,7 +42,7 @@ export interface ServerOptions {
   readonly cwd: string
   onNotification(server: Server, frame: Frame, redact: (text: string) => string): void
   onChange(server: Server): void
-  onError(server: Server, error: TaplineError): void
+  onError(server: Server, error: TaplineError, over: boolean): void
 }
 
 /** A supervised server whose tool list is kept fresh. */
@@ -50,8 +55,10 @@ class RunningServer implements Server {
   readonly session: Session
   listed = false
   listError: string | undefined
+  unreachable: string | undefined
   readonly #options: ServerOptions
   #listing: Promise<void> | undefined
+  #wasConnecting = false
 
   constructor(options: ServerOptions) {
     this.#options = options
@@ -65,8 +72,11 @@ class RunningServer implements Server {
       transportFor: (request) => options.kernel.hooks.connect.promise(request),
       onNotification: (frame, redact) => options.onNotification(this, frame, redact),
       onCatalogueStale: () => this.#refresh(),
-      onStatus: () => options.onChange(this),
-      onError: (error) => options.onError(this, error),
+      onStatus: () => {
+        this.#noteReach()
+        options.onChange(this)
+      },
+      onError: (error, over) => options.onError(this, error, over),
     })
   }
 
@@ -86,6 +96,15 @@ class RunningServer implements Server {
 
   adopt(spec: ServerSpec): void {
     this.spec = spec
+  }
+
+  #noteReach(): void {
+    const { state, attempt, reason = state } = this.session.status
+    const connecting = state === 'connecting'
+    const failed = state === 'auth_failed' || state === 'disconnected'
+    if (failed || (state === 'reconnecting' && this.#wasConnecting)) this.unreachable = reason
+    else if (state === 'connected' || (connecting && attempt === 1)) this.unreachable = undefined
+    this.#wasConnecting = connecting
   }
 
   #refresh(): void {

@@ -18,12 +18,14 @@ export interface ServerDescription {
   readonly error?: string
   /** What the person should do. */
   readonly attention?: string
+  /** What waits for the person is a sign-in. */
+  readonly signIn?: true
 }
 
 /** What is known of a server now. */
 export function describeServer(server: Server, tools: readonly ToolSpec[]): ServerDescription {
   const { spec, session } = server
-  const { state, reason, attention, protocolVersion, era } = session.status
+  const { state, reason, attention, signIn, protocolVersion, era } = session.status
   const problem = reason ?? (state === 'connected' ? server.listError : undefined)
   return {
     name: spec.name,
@@ -36,14 +38,15 @@ export function describeServer(server: Server, tools: readonly ToolSpec[]): Serv
       .filter((tool) => tool.server.name === spec.name)
       .map(({ name, serverTool, exposure }) => ({ name, serverTool: serverTool.name, exposure })),
     ...(spec.enabled && problem !== undefined ? { error: problem } : {}),
-    ...(spec.enabled && state === 'auth_failed' && attention !== undefined ? { attention } : {}),
+    ...(spec.enabled && attention !== undefined ? { attention } : {}),
+    ...(spec.enabled && signIn ? { signIn } : {}),
   }
 }
 
 /** One line for lists in the chat: `hub: connected · 3 tools`. */
 export function serverLine(server: Server, tools: number): string {
   const { spec, session } = server
-  const { state, reason, attempt } = session.status
+  const { state, reason, attempt, signIn } = session.status
   if (!spec.enabled) return `${spec.name}: disabled`
   switch (state) {
     case 'connected': {
@@ -55,7 +58,7 @@ export function serverLine(server: Server, tools: number): string {
     case 'reconnecting':
       return `${spec.name}: reconnecting (attempt ${attempt} of ${spec.reconnect.maxAttempts}): ${firstLine(reason)}`
     case 'auth_failed':
-      return `${spec.name}: needs sign-in: ${firstLine(reason)}`
+      return `${spec.name}: ${signIn ? 'needs sign-in' : 'failed'}: ${firstLine(reason)}`
     default:
       return `${spec.name}: ${state}${reason ? `: ${firstLine(reason)}` : ''}`
   }

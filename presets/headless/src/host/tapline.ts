@@ -225,7 +225,7 @@ class RunningTapline implements Tapline {
         this.#notePushStream(server)
         this.#options.onServer?.(server)
       },
-      onError: (server, error) => this.#fail(server.spec, error),
+      onError: (server, ...failure) => this.#fail(server.spec, ...failure),
     })
   }
 
@@ -242,8 +242,8 @@ class RunningTapline implements Tapline {
     this.#tell(noPushStream(spec))
   }
 
-  #fail(spec: ServerSpec, error: TaplineError): void {
+  #fail(spec: ServerSpec, error: TaplineError, over: boolean): void {
     this.pipeline.book(spec.name).lastError = error.message
-    this.#options.onDiagnostic(failureOf(spec, error))
+    this.#options.onDiagnostic(failureOf(spec, error, over))
   }
 }

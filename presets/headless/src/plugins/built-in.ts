@@ -8,6 +8,7 @@ import { dedupWindow } from '@tapline/dedup-window'
 import { inboxSink } from '@tapline/inbox-sink'
 import { keychain } from '@tapline/keychain'
 import { oauth } from '@tapline/oauth'
+import { prompts } from '@tapline/prompts'
 import { resources } from '@tapline/resources'
 import { rulesSink } from '@tapline/rules-sink'
 import { stdio } from '@tapline/stdio'
@@ -36,5 +37,6 @@ export function builtInPlugins(services: Services = {}): readonly Plugin[] {
     pushTrail(),
     tools(),
     resources({ onReady: (ready) => (services.resources = ready) }),
+    prompts({ onReady: (ready) => (services.prompts = ready) }),
   ]
 }

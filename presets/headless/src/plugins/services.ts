@@ -2,6 +2,7 @@ import type { Channels } from '@tapline/channels'
 import type { Cron } from '@tapline/cron'
 import type { InboxService } from '@tapline/inbox-sink'
 import type { SignIns } from '@tapline/oauth'
+import type { Prompts } from '@tapline/prompts'
 import type { Resources } from '@tapline/resources'
 import type { Rules } from '@tapline/rules-sink'
 
@@ -10,6 +11,7 @@ export interface Services {
   channels?: Channels
   cron?: Cron
   inbox?: InboxService
+  prompts?: Prompts
   resources?: Resources
   rules?: Rules
   signIns?: SignIns

@@ -140,7 +140,8 @@ function remove(path: string): void {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether there is a process of this number, whoever's. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
