@@ -35,6 +35,12 @@ export interface ToolList {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** How a list is made. */
+export interface ListMode {
+  /** Taken before all servers have been heard: gives no names away. */
+  readonly provisional?: boolean
+}
+
 /** The tools of all servers of one session. */
 export interface Catalogue {
   /** Which servers there are, those first whose names win. Lists of servers that are not among them are forgotten. */
@@ -45,10 +51,14 @@ export interface Catalogue {
   refresh(session: Pick<Session, 'listTools' | 'server'>): Promise<ToolListing>
   /**
    * The whole list: equal servers with equal tools give an equal list, in whatever order the tools came.
-   * A name, once given, stays with its tool as long as the catalogue lives; a provisional list, taken before
-   * all servers have been heard, gives none away.
+   * A name, once given, stays with its tool as long as the catalogue lives.
    */
-  list(options?: { readonly provisional?: boolean }): ToolList
+  list(options?: ListMode): ToolList
+  /**
+   * {@link list} in steps of one tool, for whoever must not stand still for thousands: the list as it was when the
+   * first step was made. Names that were given stay given when it is left unfinished.
+   */
+  steps(options?: ListMode): Generator<void, ToolList>
   /** What a server offered last, as it was sent. */
   listingOf(server: string): ToolListing | undefined
   /** Ends waiting refreshes. */
@@ -108,6 +118,28 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     return tool
   }
 
+  function* steps({ provisional = false }: ListMode = {}): Generator<void, ToolList> {
+    const given = provisional ? new Map(owners) : owners
+    const offering = servers.map((server) => ({ server, listing: listings.get(server.name) }))
+    const all: ToolSpec[] = []
+    for (const { server, listing } of offering) {
+      const offered = (listing?.tools ?? []).toSorted((a, b) => byCodeUnits(a.name, b.name))
+      const names = offered.map(({ name }) => name)
+      const contested = contestedNames(server.naming, server.name, names)
+      for (const tool of offered) {
+        all.push(offer(server, tool, contested, given))
+        yield
+      }
+    }
+    const tools = all.filter((tool) => tool.hidden === undefined).sort((a, b) => byCodeUnits(a.name, b.name))
+    const setAside = all.filter((tool) => tool.hidden !== undefined)
+    return {
+      tools,
+      setAside,
+      diagnostics: offering.flatMap(({ server, listing }) => diagnose(server, listing, setAside)),
+    }
+  }
+
   return {
     setServers: (next) => {
       servers = next.filter((server) => server.enabled)
@@ -126,30 +158,13 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         return listing
       })
     },
-    list: ({ provisional = false } = {}) => {
-      const given = provisional ? new Map(owners) : owners
-      const all: ToolSpec[] = []
-      for (const server of servers) {
-        const offered = (listings.get(server.name)?.tools ?? []).toSorted((a, b) =>
-          byCodeUnits(a.name, b.name),
-        )
-        const contested = contestedNames(
-          server.naming,
-          server.name,
-          offered.map((tool) => tool.name),
-        )
-        for (const tool of offered) all.push(offer(server, tool, contested, given))
-      }
-      const tools = all
-        .filter((tool) => tool.hidden === undefined)
-        .sort((a, b) => byCodeUnits(a.name, b.name))
-      const setAside = all.filter((tool) => tool.hidden !== undefined)
-      return {
-        tools,
-        setAside,
-        diagnostics: servers.flatMap((server) => diagnose(server, listings.get(server.name), setAside)),
-      }
+    list: (mode) => {
+      const making = steps(mode)
+      let step = making.next()
+      while (!step.done) step = making.next()
+      return step.value
     },
+    steps,
     listingOf: (server) => listings.get(server),
     close: () => flights.close(),
   }

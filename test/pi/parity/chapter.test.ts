@@ -80,6 +80,11 @@ describe('permission gates', () => {
     })
     expect(await side.script(calling(ISSUE))).toContain(`REFUSED ${ISSUE} was not approved`)
     expect(side.heard()).toBe(0)
+    const started = side.pi.events.filter(({ type }) => type === 'tool_execution_start')
+    const [script, nested] = ['codemode', ISSUE].map((name) =>
+      started.find(({ toolName }) => toolName === name),
+    )
+    expect(nested?.['parentToolCallId']).toBe(script?.['toolCallId'])
   })
 
   it('by hints believe a server that lies', async () => {
@@ -93,6 +98,25 @@ describe('permission gates', () => {
     expect(stdout).toContain('mcp__jira__no_hints requires approval, but no UI is available')
     expect(heard).toBe(0)
   })
+
+  it.each(['pi', 'tapline'] as const)(
+    'by hints ask a person about what may change something: under %s',
+    async (under) => {
+      const asked: string[] = []
+      await using side = await openSide(under, {
+        entries: direct,
+        extensions: [gate('by-hints')],
+        onUi: ({ message }) => {
+          asked.push(String(message))
+          return true
+        },
+      })
+      for (const tool of ['reads', 'transition_issue', 'delete_everything', 'no_hints'])
+        expect(await side.call(`mcp__jira__${tool}`, { id: '1' })).toBe('done')
+      await side.call('read', { path: 'nothing' })
+      expect(asked).toEqual([ISSUE, 'mcp__jira__no_hints'])
+    },
+  )
 
   it('by namespace find tools that go by their own names', async () => {
     await using side = await tapline({
@@ -117,6 +141,22 @@ describe('permission gates', () => {
     expect(await side.call(of('jira'), { id: '1' })).toContain(`${of('jira')} was not approved`)
     expect(side.heard()).toBe(0)
     expect(await side.call(of('other'), { id: '1' })).toBe('done')
+  })
+})
+
+describe('a handler of tool_result', () => {
+  it('has the last word on what a server answered', async () => {
+    await using paper = await createStage()
+    const extension = paper.extension(
+      'censor',
+      `pi.on('tool_result', async (event) => event.toolName.startsWith('mcp__')
+        ? { content: [{ type: 'text', text: event.content[0].text + ', they say' }] } : undefined)`,
+    )
+    for (const under of ['pi', 'tapline'] as const) {
+      await using side = await openSide(under, { entries: direct, extensions: [extension] })
+      expect(await side.call(ISSUE, { id: '1' })).toBe('done, they say')
+      expect(side.heard()).toBe(1)
+    }
   })
 })
 
@@ -213,6 +253,8 @@ describe('servers that extensions register', () => {
     )
     expect(await side.call(issueOf('early'), { id: '1' })).toContain('not found')
     expect(side.heard()).toBe(2)
+    // pi reports each registration as an error where nobody connects it.
+    expect(side.pi.events.filter(({ type }) => type === 'extension_error')).toEqual([])
   })
 
   it('as the example does it are removed and come back by command, and what is wrong is told', async () => {

@@ -55,6 +55,13 @@ export const DIFFERENCES: readonly Difference[] = [
     }),
   },
   {
+    title: 'Files of results lie in one directory',
+    level: (seen) => ({
+      ...seen,
+      answers: answersOf(seen, (text) => text.replaceAll(/\/[^\s"\]]*\/(?:pi-)?mcp-\w+(?=\.txt)/g, '<file>')),
+    }),
+  },
+  {
     title: 'Servers cannot write tags into the prompt',
     level: (seen, under) => ({
       ...seen,

@@ -10,6 +10,8 @@ export interface Configuration extends SideOptions {
   readonly tools: number
   /** What the model calls, beside one tool of each server, by itself and in a script. */
   readonly calls?: readonly string[]
+  /** What it runs in codemode beside that, by a word for it. */
+  readonly scripts?: Readonly<Record<string, string>>
 }
 
 /** All that one pi with these servers showed. */
@@ -18,7 +20,7 @@ export interface Observation {
   readonly declared: readonly ChatTool['function'][]
   /** What the prompt says of servers when all are connected. */
   readonly section: string | undefined
-  /** The tools of servers. */
+  /** The tools of servers, and those that read their resources. */
   readonly registered: readonly ReportedTool[]
   /** pi's own tools that are active when all are connected. */
   readonly active: readonly string[]
@@ -42,6 +44,7 @@ export async function observe(under: Under, configuration: Configuration): Promi
     PATIENCE_MS,
     () => 'every server to be connected',
   )
+  const reading = (await side.tools()).filter(({ name }) => /^(?:list|read)_mcp_resource/.test(name))
   const active = toolNames(settled).filter((name) => !name.startsWith('mcp__'))
   const answers: Record<string, string> = {}
   for (const server of Object.keys({ ...configuration.entries, ...configuration.project })) {
@@ -54,10 +57,12 @@ export async function observe(under: Under, configuration: Configuration): Promi
     }
   }
   for (const name of configuration.calls ?? []) answers[name] = await side.call(name)
+  for (const [word, code] of Object.entries(configuration.scripts ?? {}))
+    answers[`script: ${word}`] = await side.script(code)
   return {
     declared: (first.body.tools ?? []).map((tool) => tool.function),
     section: sectionIn(settled),
-    registered: tools.map(
+    registered: [...tools, ...reading].map(
       ({ name, label, description, parameters, outputSchema, exposure, annotations, namespace }) => ({
         name,
         description,

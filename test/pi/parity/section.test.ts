@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { textOf, type ReceivedRequest } from '../../drivers/chat.ts'
 import { servers } from '../../drivers/fixtures.ts'
@@ -35,6 +37,9 @@ describe('the section of the system prompt that lists servers', () => {
     expect(first).toMatch(/^- mcp__a_b \(codemode\)/m)
     expect(first).toMatch(/^- mcp__found \(tool_search\): Of ours$/m)
     await connected(pi, 'a-b', 'found')
+    const memory = path.join(stage.scratch.agent, 'tapline', 'factory-tools.json')
+    const remembered = () => existsSync(memory) && readFileSync(memory, 'utf8').includes('First line of')
+    await waitUntil(remembered, PATIENCE_MS, 'what the server says of itself to be remembered')
     await pi.close()
 
     const again = await stage.start()

@@ -29,6 +29,8 @@ export interface ReportedTool {
 export interface SideOptions {
   /** The entries of the user's mcp.json; `{}` stands for the scripted server. */
   readonly entries?: Readonly<Record<string, object>>
+  /** Whether the scripted server offers resources too. */
+  readonly resources?: boolean
   /** Further keys of mcp.json. */
   readonly settings?: Readonly<Record<string, unknown>>
   /** The project's mcp.json, trusted by `--approve`. */
@@ -56,6 +58,8 @@ export interface Side extends AsyncDisposable {
   heard(): number
 }
 
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
 const hints = (name: string, annotations: object) => ({ name, annotations, inputSchema: { type: 'object' } })
 
 /** The tools of the scripted server, among them those that lie, that clash, and that nothing is said of. */
@@ -78,6 +82,8 @@ export const SCRIPT = {
         { ...hints('fails', {}), description: ' spaced \n description ' },
         { ...hints('refuses', {}), description: 'Is refused.' },
         { ...hints('counts', {}), outputSchema: { type: 'object', properties: { n: { type: 'number' } } } },
+        { ...hints('pictures', {}), description: 'Answers with an image.' },
+        { ...hints('long', {}), description: 'Answers at length.' },
       ],
     },
   },
@@ -85,16 +91,35 @@ export const SCRIPT = {
     fails: { content: [{ type: 'text', text: 'no luck' }], isError: true },
     refuses: { error: { code: -32602, message: 'never pleased' } },
     counts: { content: [{ type: 'text', text: '{"n":1}' }], structuredContent: { n: 1 } },
+    pictures: {
+      content: [
+        { type: 'image', data: PNG, mimeType: 'image/png' },
+        { type: 'text', text: 'a dot' },
+      ],
+    },
+    long: { content: [{ type: 'text', text: 'One of many lines.\n'.repeat(2_000) }] },
     '*': { content: [{ type: 'text', text: 'done' }] },
   },
 }
 
+/** What that server has for reading. */
+const RESOURCES = {
+  'resources/list': { '': { resources: [{ uri: 'demo:text', name: 'text', description: 'Of few words.' }] } },
+  'resources/templates/list': { '': { resourceTemplates: [{ uriTemplate: 'demo:{name}', name: 'any' }] } },
+  'resources/read': { 'demo:text': { contents: [{ uri: 'demo:text', text: 'Few words.' }] } },
+}
+
 /** Starts a pi; everything but what gives it MCP is the same under both. */
 export async function openSide(under: Under, options: SideOptions = {}): Promise<Side> {
-  const { entries = {}, project, settings = {}, args = [], extensions = [], env, onUi, prepare } = options
+  const { entries = {}, resources = false, project, settings = {} } = options
+  const { args = [], extensions = [], env, onUi, prepare } = options
   const stage = await createStage()
   const { scratch, model } = stage
-  const script = scratch.write('script.json', { capabilities: { tools: {} }, ...SCRIPT })
+  const script = scratch.write('script.json', {
+    ...SCRIPT,
+    ...RESOURCES,
+    capabilities: { tools: {}, ...(resources ? { resources: {} } : {}) },
+  })
   const log = path.join(scratch.root, 'heard.jsonl')
   const completed = (given: Readonly<Record<string, object>>) =>
     Object.fromEntries(
@@ -132,7 +157,10 @@ export async function openSide(under: Under, options: SideOptions = {}): Promise
       await pi.prompt('Please go on.')
       return toolAnswer(model.requests().at(-1)!)
     },
-    script: async (code) => (await side.call('codemode', { code })).replaceAll(/(?<=Wall time )[\d.]+/g, '0'),
+    script: async (code) =>
+      (await side.call('codemode', { code }))
+        .replaceAll(/(?<=Wall time )[\d.]+/g, '0')
+        .replaceAll(/(?<=Image saved to )\S+(?=\.png)/g, '<file>'),
     tools: async () => {
       const report = (await pi.command('/probe')).find((notice) => notice.startsWith('PROBE ')) ?? 'PROBE []'
       return JSON.parse(report.slice(6)) as readonly ReportedTool[]

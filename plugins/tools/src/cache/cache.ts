@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { Diagnostic } from '@tapline/core'
 import { type CachedTool, packTools, unpackTools } from './entry.ts'
 import { readWhole, replaceFile, setAside } from './file.ts'
@@ -62,14 +63,13 @@ export function toolCache(file: string, now: () => number = Date.now): ToolCache
 
   const keep = async (entries: readonly CacheEntry[]): Promise<void> => {
     if (!usable) return
-    const fresh = entries
-      .filter(({ server, fingerprint }) => isKey(server, fingerprint))
-      .map(({ server, fingerprint, tools }) => ({
-        server,
-        fingerprint,
-        savedAt: now(),
-        tools: packTools(tools),
-      }))
+    const fresh: Line[] = []
+    for (const { server, fingerprint, tools } of entries) {
+      if (!isKey(server, fingerprint)) continue
+      fresh.push({ server, fingerprint, savedAt: now(), tools: packTools(tools) })
+      // Thousands of tools are many milliseconds of work: whoever waits for the event loop comes in between.
+      await setImmediate()
+    }
     const { lines } = read()
     const merged = mergeLines(lines, fresh)
     if (usable && merged !== lines) await replaceFile(file, formatFile(merged))
