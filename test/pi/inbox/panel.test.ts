@@ -5,8 +5,14 @@ import { startTerminal, type Terminal } from '../../drivers/terminal.ts'
 import { createStage, PATIENCE_MS, TAPLINE, type Stage } from '../stage.ts'
 import { findings, findingsArrive, writeFindings } from './findings.ts'
 
-async function openPi({ scratch, model }: Stage, columns = 80, theme = 'dark'): Promise<Terminal> {
-  const prepared = preparePi({ scratch, model, args: ['-e', TAPLINE], settings: { theme } })
+async function openPi(
+  { scratch, model }: Stage,
+  columns = 80,
+  theme = 'dark',
+  more: readonly string[] = [],
+): Promise<Terminal> {
+  const args = [TAPLINE, ...more].flatMap((path) => ['-e', path])
+  const prepared = preparePi({ scratch, model, args, settings: { theme } })
   return startTerminal({ ...prepared, columns, rows: 32 })
 }
 
@@ -14,6 +20,24 @@ async function openPi({ scratch, model }: Stage, columns = 80, theme = 'dark'): 
 const pointed = (screen: string): string[] => screen.split('\n').filter((line) => line.startsWith(' › '))
 
 describe('the inbox panel in the terminal', () => {
+  it('is taken away by the end of its session, and pi goes on listening', async () => {
+    await using stage = await createStage()
+    writeFindings(stage, { text: 'build 7 failed' })
+    const ending = stage.extension(
+      'ending',
+      `pi.registerCommand('ending', { handler: async (_, ctx) => void setTimeout(() => ctx.reload(), 1_000) })`,
+    )
+    await using terminal = await openPi(stage, 80, 'dark', [ending])
+    await terminal.waitForScreen(/^ *Inbox: 1 new/m, PATIENCE_MS)
+    await terminal.submit('/ending')
+    await terminal.submit('/inbox')
+    await terminal.waitForScreen(/Inbox of this project: 1 new/, PATIENCE_MS)
+    await terminal.waitForScreen(/^ *Reloaded /m, PATIENCE_MS)
+    await terminal.submit('hello')
+    const { body } = await stage.model.waitForRequest(undefined, PATIENCE_MS)
+    expect(textOf(body.messages.at(-1)!.content)).toBe('hello')
+  })
+
   it('is moved through, dismissed from and claimed from, in eighty columns', async () => {
     await using stage = await createStage()
     writeFindings(

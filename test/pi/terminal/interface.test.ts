@@ -38,7 +38,7 @@ describe('the terminal interface of the real pi', () => {
     )
     expect(stage.model.requests()).toEqual([])
 
-    await terminal.submit('/mcp')
+    await terminal.submit('/mcp status')
     const listed = await terminal.waitForScreen(/MCP servers \(2\):/, PATIENCE_MS)
     expect(listed).toMatch(/^ +slow: connected · 14 tools$/m)
     expect(listed).toMatch(/^ +web: connected · 14 tools$/m)

@@ -1,14 +1,9 @@
 import type { ExtensionCommandContext } from '@earendil-works/pi-coding-agent'
 import { type Exposure, messageOf } from '@tapline/core'
-import { type ServerChange, serverLine, type Tapline } from '@tapline/headless'
+import type { ServerChange, Tapline } from '@tapline/headless'
+import { EXPOSURES } from '../servers/exposures.ts'
+import { changeServer } from '../servers/operations.ts'
 import type { Action, CommandScope, Completions } from './command.ts'
-
-const EXPOSURES: Readonly<Record<Exposure, string>> = {
-  codemode: 'callable from codemode scripts',
-  deferred: 'found and loaded with tool_search',
-  direct: 'declared to the model',
-  hidden: 'unreachable',
-}
 
 /** `/mcp enable|disable <server> [project]` and `/mcp exposure <server> <exposure> [project]`: saved in the files. */
 export const CHANGES: Readonly<Record<string, Action>> = {
@@ -53,19 +48,12 @@ async function change(
   [name, where, ...more]: readonly string[],
   wanted: ServerChange,
   ctx: ExtensionCommandContext,
-  { tapline, toolbox, reloaded }: CommandScope,
+  scope: CommandScope,
 ): Promise<void> {
   if (name === undefined || more.length > 0 || (where !== undefined && where !== 'project'))
     return usage(action, ctx)
   try {
-    const { savedTo } = await tapline.change(name, wanted, where === 'project' ? 'project' : 'here')
-    reloaded()
-    const server = tapline.server(name)
-    if (wanted.enabled === true) await server?.settled()
-    toolbox.applyNow()
-    const state = server ? serverLine(server, toolbox.toolsOf(server.spec.name).length) : name
-    const saved = savedTo === undefined ? 'For this session.' : `Saved to ${savedTo}.`
-    ctx.ui.notify(`${state} · ${server?.spec.exposure}. ${saved}`, 'info')
+    ctx.ui.notify(await changeServer(name, wanted, where === 'project' ? 'project' : 'here', scope), 'info')
   } catch (thrown) {
     ctx.ui.notify(messageOf(thrown), 'warning')
   }

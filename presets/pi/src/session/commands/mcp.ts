@@ -1,37 +1,55 @@
-import type { ExtensionCommandContext } from '@earendil-works/pi-coding-agent'
-import { isTaplineError, messageOf } from '@tapline/core'
-import type { Server } from '@tapline/headless'
+import { messageOf, settledWithin } from '@tapline/core'
+import { reconnectServer } from '../servers/operations.ts'
 import { serversText } from '../servers-text.ts'
 import { signInServers, signInTo, signOutOf } from '../sign-in/index.ts'
-import type { Toolbox } from '../toolbox.ts'
-import { type Action, completeActions, runAction, type SlashCommand } from './command.ts'
+import { type Action, type CommandScope, completeActions, runAction, type SlashCommand } from './command.ts'
 import { CHANGES, completeChange } from './mcp-changes.ts'
 
+/** Whatever is typed meanwhile waits, too; in milliseconds. */
+const LONGEST_WAIT_MS = 10_000
+
 const ACTIONS: Readonly<Record<string, Action>> = {
-  status: (_rest, ctx, { tapline, toolbox }) => ctx.ui.notify(serversText(tapline, toolbox), 'info'),
-  reconnect: async (rest, ctx, { tapline, toolbox }) => {
+  status: async (_rest, ctx, scope) => {
+    // A run that begins with this ends with it: nothing is told later.
+    if (!ctx.hasUI) await allSettled(scope)
+    ctx.ui.notify(serversText(scope.tapline, scope.toolbox), 'info')
+  },
+  reconnect: async (rest, ctx, scope) => {
+    const { tapline } = scope
     const [name] = rest.split(/\s+/).filter(Boolean)
-    const servers =
-      name === undefined ? tapline.servers.filter(({ spec }) => spec.enabled) : [tapline.server(name)]
-    for (const server of servers) {
-      if (!server) return ctx.ui.notify(`No MCP server is named "${name}".`, 'warning')
-      await reconnect(server, ctx, toolbox)
-    }
+    const named = name === undefined ? undefined : tapline.server(name)
+    if (name !== undefined && !named) return ctx.ui.notify(`No MCP server is named "${name}".`, 'warning')
+    const servers = named ? [named] : tapline.servers.filter(({ spec }) => spec.enabled)
+    // One that takes its time holds up no other.
+    await Promise.all(
+      servers.map(async (server) => {
+        try {
+          ctx.ui.notify(await reconnectServer(server, scope), 'info')
+        } catch (thrown) {
+          ctx.ui.notify(messageOf(thrown), 'warning')
+        }
+      }),
+    )
   },
   login: (rest, ctx, scope) => signInTo(rest, ctx, scope),
   logout: (rest, ctx, scope) => signOutOf(rest, ctx, scope),
   ...CHANGES,
-  reload: async (_rest, ctx, { tapline, toolbox, reloaded }) => {
-    await tapline.reload()
-    reloaded()
-    await Promise.all(tapline.servers.map((server) => server.settled()))
-    ctx.ui.notify(serversText(tapline, toolbox), 'info')
+  reload: async (_rest, ctx, scope) => {
+    await scope.tapline.reload()
+    scope.reloaded()
+    await allSettled(scope)
+    ctx.ui.notify(serversText(scope.tapline, scope.toolbox), 'info')
   },
 }
 
-/** `/mcp`: the servers. */
+/** `/mcp`: the servers, in the terminal as a panel. */
 export const mcpCommand: SlashCommand = {
-  run: (args, ctx, scope) => runAction('mcp', ACTIONS, 'status', args, ctx, scope),
+  run: async (args, ctx, scope) => {
+    if (args.trim() !== '' || ctx.mode !== 'tui') return runAction('mcp', ACTIONS, 'status', args, ctx, scope)
+    // Most sessions never need it.
+    const { openServers } = await import('../servers/index.ts')
+    await openServers(ctx, scope)
+  },
   complete: (prefix, tapline) => {
     const [action = '', name, ...rest] = prefix.trimStart().split(/\s+/)
     if (Object.hasOwn(CHANGES, action) && name !== undefined)
@@ -48,18 +66,8 @@ export const mcpCommand: SlashCommand = {
   },
 }
 
-async function reconnect(server: Server, ctx: ExtensionCommandContext, toolbox: Toolbox): Promise<void> {
-  if (!server.spec.enabled) return ctx.ui.notify(`MCP server "${server.spec.name}" is disabled.`, 'warning')
-  try {
-    await server.session.reconnect()
-    await server.settled()
-    toolbox.applyNow()
-    ctx.ui.notify(
-      `MCP server "${server.spec.name}" is connected (${toolbox.toolsOf(server.spec.name).length} tools).`,
-      'info',
-    )
-  } catch (thrown) {
-    const message = isTaplineError(thrown) ? thrown.toString() : messageOf(thrown)
-    ctx.ui.notify(`mcp server '${server.spec.name}' failed: ${message}`, 'warning')
-  }
+/** Each server is connected and its tools are there, or it has failed once, or takes too long to be waited for. */
+async function allSettled({ tapline, toolbox }: CommandScope): Promise<void> {
+  await settledWithin(LONGEST_WAIT_MS, () => Promise.all(tapline.servers.map((server) => server.settled())))
+  await toolbox.applyNow()
 }

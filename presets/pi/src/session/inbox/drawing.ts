@@ -1,6 +1,7 @@
-import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
 import type { InboxEntry, InboxView } from '@tapline/inbox-sink'
-import { columnsOf, fit, pad, wrap } from './columns.ts'
+import { columnsOf, fit, pad, wrap } from '../screen/columns.ts'
+import { BLANK, type Line, line, type Theme } from '../screen/line.ts'
+import { drawSheet } from '../screen/sheet.ts'
 import { countText, idOf, markOf, originOf, placeOf, textOf, titleOf } from './text.ts'
 
 /** What the panel shows. */
@@ -15,15 +16,7 @@ export interface PanelState {
   readonly note: string | undefined
 }
 
-type Theme = ExtensionContext['ui']['theme']
-type Color = Parameters<Theme['fg']>[0]
-type Line = readonly [Color, string]
-
-/** What is above the panel and below it: a line of the chat, and pi's footer. */
-const ROWS_OF_PI = 5
 const MOST_ROWS = 10
-/** What is below the list gives way to so many findings. */
-const LEAST_ROWS = 3
 const DETAIL_ROWS = 4
 const HINT_ROWS = 3
 const ORIGIN_COLUMNS = 24
@@ -33,63 +26,58 @@ const ROOM_FOR_ORIGIN = 56
 const ROOM_FOR_MARKS = 12
 
 /** The panel's lines: none is wider than `width`, and they fit into a terminal of `rows`. */
-export function drawPanel(state: PanelState, theme: Theme, width: number, rows: number): string[] {
+export function drawPanel(state: PanelState, theme: Theme, width: number, rows: number): readonly string[] {
   const { all, view, selected, note } = state
   const { listed } = view
-  const line = (color: Color, text: string): string => theme.fg(color, fit(text, width))
-  const head = [
-    line('borderMuted', '─'.repeat(Math.max(0, width))),
-    theme.bold(line('accent', ` ${titleOf(all)}: ${countText(listed)}`)),
-    ...(note === undefined ? [] : [line('warning', ` ${note}`)]),
-  ]
-  // One for what says which part of the list is shown.
-  const room = rows - ROWS_OF_PI - head.length - 1
-  const foot = feet(state, width).find((lines) => room - lines.length >= LEAST_ROWS) ?? []
-  state.page = Math.min(MOST_ROWS, Math.max(1, room - foot.length))
-  const before = Math.max(0, Math.min(selected - Math.floor(state.page / 2), listed.length - state.page))
-  const shown = listed.slice(before, before + state.page)
-  return [
-    ...head,
-    ...shown.map((entry, index) => entryLine(entry, before + index === selected, theme, width)),
-    ...(shown.length < listed.length
-      ? [line('dim', `   ${before + 1} to ${before + shown.length} of ${listed.length}`)]
-      : []),
-    ...foot.map(([color, text]) => line(color, text)),
-  ]
+  const { lines, page } = drawSheet(
+    {
+      head: [
+        [{ color: 'accent', text: ` ${titleOf(all)}: ${countText(listed)}`, bold: true }],
+        ...(note === undefined ? [] : [line('warning', ` ${note}`)]),
+      ],
+      rows: { count: listed.length, line: (index) => entryLine(listed[index]!, index === selected, width) },
+      at: { selected },
+      mostRows: MOST_ROWS,
+      feet: feet(state, width),
+    },
+    theme,
+    width,
+    rows,
+  )
+  state.page = page
+  return lines
 }
 
 /** What may stand below the list, from all of it down to the keys alone. */
-function feet({ all, view, selected }: PanelState, width: number): readonly Line[][] {
+function feet({ all, view, selected }: PanelState, width: number): readonly (readonly Line[])[] {
   const { listed, elsewhere } = view
   const chosen = listed[selected]
-  const said = (most: number): Line[] =>
-    chosen ? wrap(textOf(chosen), width - 2, most).map((text): Line => ['text', ` ${text}`]) : []
-  const facts: Line[] = chosen ? [['muted', ` ${factsOf(chosen)}`]] : []
-  const keys = (most: number): Line[] =>
-    wrap(hintsFor(listed.length > 0, all), width - 2, most).map((text): Line => ['dim', ` ${text}`])
-  const others: Line[] = elsewhere === 0 ? [] : [['dim', ` + ${elsewhere} new in other projects`]]
-  const blank: Line = ['text', '']
+  const said = (most: number): readonly Line[] =>
+    chosen ? wrap(textOf(chosen), width - 2, most).map((text) => line('text', ` ${text}`)) : []
+  const facts = chosen ? [line('muted', ` ${factsOf(chosen)}`)] : []
+  const keys = (most: number): readonly Line[] =>
+    wrap(hintsFor(listed.length > 0, all), width - 2, most).map((text) => line('dim', ` ${text}`))
+  const others = elsewhere === 0 ? [] : [line('dim', ` + ${elsewhere} new in other projects`)]
   return [
-    [blank, ...said(DETAIL_ROWS), ...facts, ...(chosen ? [blank] : []), ...keys(HINT_ROWS), ...others],
-    [blank, ...said(2), ...facts, ...keys(1)],
+    [BLANK, ...said(DETAIL_ROWS), ...facts, ...(chosen ? [BLANK] : []), ...keys(HINT_ROWS), ...others],
+    [BLANK, ...said(2), ...facts, ...keys(1)],
     [...said(1), ...keys(1)],
     keys(1),
   ]
 }
 
-function entryLine(entry: InboxEntry, isSelected: boolean, theme: Theme, width: number): string {
-  if (width < ROOM_FOR_MARKS) return theme.fg(isSelected ? 'accent' : 'text', fit(textOf(entry), width))
+function entryLine(entry: InboxEntry, isSelected: boolean, width: number): Line {
+  if (width < ROOM_FOR_MARKS) return line(isSelected ? 'accent' : 'text', textOf(entry))
   const pointer = isSelected ? ' › ' : '   '
   const mark = markOf(entry)
   const origin = width < ROOM_FOR_ORIGIN ? '' : `  ${fit(originOf(entry), ORIGIN_COLUMNS)}`
   const room = width - columnsOf(pointer) - columnsOf(mark) - columnsOf(origin)
-  const text = pad(fit(textOf(entry), room), room)
   return [
-    theme.fg('accent', pointer),
-    theme.fg('warning', mark),
-    theme.fg(isSelected ? 'accent' : 'text', text),
-    theme.fg('dim', origin),
-  ].join('')
+    { color: 'accent', text: pointer },
+    { color: 'warning', text: mark },
+    { color: isSelected ? 'accent' : 'text', text: pad(fit(textOf(entry), room), room) },
+    { color: 'dim', text: origin },
+  ]
 }
 
 function factsOf(entry: InboxEntry): string {

@@ -1,28 +1,23 @@
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
 import { messageOf } from '@tapline/core'
 import type { Inbox, InboxEntry, InboxView } from '@tapline/inbox-sink'
+import { actionOf as meaningOf, type Action as Key, type Keybindings, letterOf } from '../screen/keys.ts'
+import { showScreen } from '../screen/showing.ts'
 import { drawPanel, type PanelState } from './drawing.ts'
 import { idOf } from './text.ts'
 
 /** What another process does to the inbox is shown within this time, in milliseconds. */
 const LOOK_MS = 500
 
-type Factory = Parameters<ExtensionContext['ui']['custom']>[0]
-type Keybindings = Parameters<Factory>[2]
 type Action = 'up' | 'down' | 'pageUp' | 'pageDown' | 'claim' | 'close' | 'dismiss' | 'clear' | 'scope'
 
 /** Shows the inbox of the project at `cwd` in the place of the editor; resolves with the finding that was chosen to be claimed, if one was. */
-export async function openPanel(
-  ctx: ExtensionContext,
-  inbox: Inbox,
-  cwd: string,
-): Promise<InboxEntry | undefined> {
-  return ctx.ui.custom<InboxEntry | undefined>((tui, theme, keybindings, done) => {
+export function openPanel(ctx: ExtensionContext, inbox: Inbox, cwd: string): Promise<InboxEntry | undefined> {
+  return showScreen<InboxEntry | undefined>(ctx, (tui, theme, keybindings, done) => {
     const panel = new InboxPanel(inbox, cwd, () => tui.requestRender(), done)
     return {
-      render: (width) => drawPanel(panel, theme, width, tui.terminal.rows),
-      handleInput: (data) => panel.act(actionOf(data, keybindings)),
-      invalidate: () => undefined,
+      render: (width) => [...drawPanel(panel, theme, width, tui.terminal.rows)],
+      handle: (data) => panel.act(actionOf(data, keybindings)),
       dispose: () => panel.close(),
     }
   })
@@ -159,27 +154,19 @@ class InboxPanel implements PanelState {
   }
 }
 
-const KEYS = {
-  'tui.select.up': 'up',
-  'tui.select.down': 'down',
-  'tui.select.pageUp': 'pageUp',
-  'tui.select.pageDown': 'pageDown',
-  'tui.select.confirm': 'claim',
-  'tui.select.cancel': 'close',
-  'tui.input.tab': 'scope',
-} as const satisfies Readonly<Record<string, Action>>
+const KEYS: Readonly<Partial<Record<Key, Action>>> = {
+  up: 'up',
+  down: 'down',
+  pageUp: 'pageUp',
+  pageDown: 'pageDown',
+  confirm: 'claim',
+  cancel: 'close',
+  tab: 'scope',
+}
 
 const LETTERS: Readonly<Record<string, Action>> = { d: 'dismiss', c: 'clear' }
 
 function actionOf(data: string, keybindings: Keybindings): Action | undefined {
-  for (const [binding, action] of Object.entries(KEYS))
-    if (keybindings.matches(data, binding as keyof typeof KEYS)) return action
-  return LETTERS[letterOf(data)]
-}
-
-/** Some terminals send even a letter as a sequence with its code. */
-function letterOf(data: string): string {
-  // oxlint-disable-next-line no-control-regex -- that is what the sequence begins with.
-  const [, code] = /^\u001B\[(\d+)(?:;1(?::1)?)?u$/.exec(data) ?? []
-  return code === undefined ? data : String.fromCodePoint(Math.min(Number(code), 0x10ffff))
+  const key = meaningOf(data, keybindings)
+  return key === undefined ? LETTERS[letterOf(data)] : KEYS[key]
 }

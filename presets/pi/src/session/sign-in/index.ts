@@ -1,8 +1,9 @@
 import type { ExtensionCommandContext } from '@earendil-works/pi-coding-agent'
-import { isTaplineError, messageOf } from '@tapline/core'
-import { openBrowser, type Server, type Tapline } from '@tapline/headless'
+import { messageOf, type ServerSpec } from '@tapline/core'
+import { openBrowser, providerOf, type Server, type Tapline } from '@tapline/headless'
 import type { CommandScope } from '../commands/command.ts'
 import { promptIn } from './prompt.ts'
+import { CANCELLED, signIn, signOut } from './signing.ts'
 
 const NONE = 'No enabled MCP server uses OAuth. Only HTTP servers without a credential of their own do.'
 const NOT_LOADED = 'The plugin "oauth" is not loaded: take it out of "disable" in tapline.*.'
@@ -14,29 +15,20 @@ export async function signInTo(
   scope: CommandScope,
 ): Promise<void> {
   const server = await pick(name, ctx, scope)
-  const { signIns } = scope.tapline.services
-  if (!server || !signIns) return
-  const shown = server.spec.name
+  if (!server) return
+  const { name: shown } = server.spec
   if (!ctx.hasUI) {
     // pi shows no notices there.
     process.stderr.write(`To sign in somebody must be there. In a shell: tapline login ${shown}\n`)
     return
   }
-  const over = new AbortController()
   try {
-    // What the server answers to somebody who has not signed in says where to sign in.
-    if (server.session.status.state !== 'connected') await server.settled()
     const prompt = promptIn(ctx, shown, (address) => openBrowser(address, process.env))
-    await signIns.signIn(server.spec, prompt, { signal: over.signal })
-    await server.session.reconnect()
-    await server.settled()
-    scope.toolbox.applyNow()
-    const tools = scope.toolbox.toolsOf(shown).length
-    ctx.ui.notify(`Signed in to MCP server "${shown}" (${tools} tool${tools === 1 ? '' : 's'}).`, 'info')
+    ctx.ui.notify(await signIn(server, scope, prompt, new AbortController().signal), 'info')
   } catch (thrown) {
-    if (isTaplineError(thrown) && thrown.code === 'CANCELLED') return lastWords(ctx, 'Sign-in cancelled.')
-    const message = isTaplineError(thrown) ? thrown.toString() : messageOf(thrown)
-    ctx.ui.notify(`Sign-in to MCP server "${shown}" failed: ${message}`, 'warning')
+    const message = messageOf(thrown)
+    if (message === CANCELLED) lastWords(ctx, message)
+    else ctx.ui.notify(message, 'warning')
   }
 }
 
@@ -47,20 +39,11 @@ export async function signOutOf(
   scope: CommandScope,
 ): Promise<void> {
   const server = await pick(name, ctx, scope)
-  const { signIns } = scope.tapline.services
-  if (!server || !signIns) return
-  const shown = server.spec.name
+  if (!server) return
   try {
-    const removed = await signIns.signOut(server.spec)
-    // It shows at once what works without a sign-in: mostly nothing.
-    if (removed && server.spec.enabled) await server.session.reconnect().catch(() => undefined)
-    scope.toolbox.changed()
-    ctx.ui.notify(
-      removed ? `Signed out of MCP server "${shown}".` : `No stored credentials for MCP server "${shown}".`,
-      'info',
-    )
+    ctx.ui.notify(await signOut(server, scope), 'info')
   } catch (thrown) {
-    ctx.ui.notify(`Sign-out of MCP server "${shown}" failed: ${messageOf(thrown)}`, 'warning')
+    ctx.ui.notify(messageOf(thrown), 'warning')
   }
 }
 
@@ -85,11 +68,7 @@ async function pick(
     const named = tapline.server(name)
     if (!named) return say(`No MCP server is named "${name}".`)
     if (!named.spec.enabled) return say(`MCP server "${named.spec.name}" is disabled.`)
-    return servers.includes(named)
-      ? named
-      : say(
-          `MCP server "${named.spec.name}" does not use OAuth. HTTP servers without a credential of their own do.`,
-        )
+    return servers.includes(named) ? named : say(otherWay(named.spec))
   }
   const waiting = servers.filter(({ session }) => session.status.state === 'auth_failed')
   const only = servers.length === 1 ? servers : waiting
@@ -99,6 +78,14 @@ async function pick(
   if (!ctx.hasUI) return say(`Which MCP server? ${names.join(', ')}`)
   const chosen = await ctx.ui.select('MCP server', names)
   return servers.find(({ spec }) => spec.name === chosen)
+}
+
+/** Why a server is not signed in to with OAuth. */
+function otherWay({ name, transport }: ServerSpec): string {
+  const provider = providerOf(transport)
+  return provider === undefined
+    ? `MCP server "${name}" does not use OAuth. HTTP servers without a credential of their own do.`
+    : `MCP server "${name}" uses the sign-in of provider "${provider}". Run /login ${provider}, or /logout.`
 }
 
 /** A session that has ended has nobody to tell. */

@@ -1,5 +1,6 @@
 import type { ExtensionCommandContext } from '@earendil-works/pi-coding-agent'
 import type { SignInPrompt } from '@tapline/oauth'
+import { UNRELAYED } from '../approvals.ts'
 
 /** Shows the address, and waits in a dialog that takes a pasted answer; leaving it cancels the sign-in. */
 export function promptIn(
@@ -24,7 +25,7 @@ export function promptIn(
           `Waiting for you to sign in to "${server}". If the browser is on another machine, paste the address that it was sent to.`,
         ].join('\n'),
         'http://127.0.0.1:…/callback?code=…',
-        { signal },
+        { ...UNRELAYED, signal },
       ),
   }
 }

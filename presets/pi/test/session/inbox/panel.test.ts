@@ -1,22 +1,8 @@
-import { createRequire, findPackageJSON } from 'node:module'
-import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
 import type { InboxEntry } from '@tapline/inbox-sink'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { columnsOf, fit, pad, wrap } from '../../../src/session/inbox/columns.ts'
 import { drawPanel, type PanelState } from '../../../src/session/inbox/drawing.ts'
-
-// pi measures every line with this, and ends when one is too wide. It is pi's dependency, not ours.
-const piRequire = createRequire(findPackageJSON('@earendil-works/pi-coding-agent', import.meta.url) ?? '')
-const { visibleWidth } = piRequire('@earendil-works/pi-tui') as { visibleWidth(text: string): number }
-
-type Theme = ExtensionContext['ui']['theme']
-
-/** A theme that colours everything, as one line of a terminal would have it. */
-const theme = {
-  fg: (color: string, text: string) => `\u001B[3${color.length % 8}m${text}\u001B[39m`,
-  bold: (text: string) => `\u001B[1m${text}\u001B[22m`,
-} as unknown as Theme
+import { foreign as text, plain, STEERING, theme, visibleWidth } from '../screen/pi-terminal.ts'
 
 const entry = (text: string, more: Partial<InboxEntry> = {}): InboxEntry => ({
   id: 'inb-1a2b3c4d00000000000000000000000000',
@@ -46,65 +32,7 @@ const state = (listed: readonly InboxEntry[], more: Partial<PanelState> = {}): P
   ...more,
 })
 
-// oxlint-disable-next-line no-control-regex -- colours are what this removes.
-const plain = (line: string): string => line.replaceAll(/\u001B\[\d+m/g, '')
-
-/** Text of every script, wide and narrow, with emoji, marks and joiners. */
-const text = fc.oneof(
-  fc.string({ unit: 'grapheme', maxLength: 60 }),
-  fc.string({ unit: 'binary', maxLength: 60 }),
-  fc.lorem(),
-  fc
-    .array(fc.constantFrom('日本', 'é', '👩‍👩‍👧', '🇩🇪', 'ก็', 'ﷺ', '1️⃣', 'क्षि', '한', '⌚', '↔️', ' ', 'a'), {
-      maxLength: 40,
-    })
-    .map((parts) => parts.join('')),
-)
 const clean = text.map((raw) => raw.replaceAll(/[\p{C}\s]+/gu, ' '))
-
-describe('columns', () => {
-  it('are never fewer than pi counts', () => {
-    fc.assert(
-      fc.property(clean, fc.integer({ min: 0, max: 90 }), (words, columns) => {
-        expect(visibleWidth(words)).toBeLessThanOrEqual(columnsOf(words))
-        expect(visibleWidth(fit(words, columns))).toBeLessThanOrEqual(columns)
-        expect(columnsOf(pad(words, columns))).toBe(Math.max(columns, columnsOf(words)))
-      }),
-      { numRuns: 2_000 },
-    )
-  })
-
-  it('are what they are for the text of most people', () => {
-    for (const words of [
-      'build 7 failed',
-      'déjà vu – “quoted” … 5 € → ok',
-      'Привет, мир',
-      'Tiếng Việt',
-      'ελληνικά',
-      '日本語',
-    ])
-      expect(columnsOf(words)).toBe(visibleWidth(words))
-  })
-
-  it('wrap between words and say when there is more', () => {
-    expect(wrap('one two three four', 9, 5)).toEqual(['one two', 'three', 'four'])
-    expect(wrap('one two three four', 9, 2)).toEqual(['one two', 'three fo…'])
-    expect(wrap('abcdefghij kl', 4, 9)).toEqual(['abcd', 'efgh', 'ij', 'kl'])
-    expect(wrap('', 10, 3)).toEqual([''])
-    fc.assert(
-      fc.property(
-        clean,
-        fc.integer({ min: 2, max: 90 }),
-        fc.integer({ min: 1, max: 6 }),
-        (words, columns, most) => {
-          const lines = wrap(words, columns, most)
-          expect(lines.length).toBeLessThanOrEqual(most)
-          for (const line of lines) expect(visibleWidth(line)).toBeLessThanOrEqual(columns)
-        },
-      ),
-    )
-  })
-})
 
 describe('the panel', () => {
   it('shows the list, the selected finding whole, and the keys', () => {
@@ -127,6 +55,7 @@ describe('the panel', () => {
       '',
       ' ↑↓ move · enter claim · d dismiss · c clear · tab every project · esc close',
       ' + 4 new in other projects',
+      '─'.repeat(80),
     ])
   })
 
@@ -171,7 +100,7 @@ describe('the panel', () => {
       expect.stringMatching(/^ finding 7\. because .*…$/),
       expect.stringMatching(/^ ↑↓ move · enter claim · d dismiss · c clear/),
     ])
-    expect(drawn(40).at(-1)).toBe(' + 4 new in other projects')
+    expect(drawn(40).at(-2)).toBe(' + 4 new in other projects')
   })
 
   it('says that there is nothing', () => {
@@ -181,6 +110,7 @@ describe('the panel', () => {
       ' Dismissed 3.',
       '',
       ' tab this project · esc close',
+      '─'.repeat(80),
     ])
   })
 
@@ -206,8 +136,7 @@ describe('the panel', () => {
         (listed, width, rows, selected, note) => {
           for (const line of drawPanel(state(listed, { selected, note }), theme, width, rows)) {
             expect(visibleWidth(line)).toBeLessThanOrEqual(width)
-            // oxlint-disable-next-line no-control-regex -- that is what must not be there.
-            expect(plain(line)).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u202E]/)
+            expect(plain(line)).not.toMatch(STEERING)
           }
         },
       ),

@@ -1,0 +1,107 @@
+import type { ChangeScope, Server } from '@tapline/headless'
+import { signOut } from '../sign-in/signing.ts'
+import { beginChange, hasProjectScope, savedText } from './changing.ts'
+import { createExposurePage } from './exposure-page.ts'
+import { reconnectServer } from './operations.ts'
+import type { Panel } from './page.ts'
+import { openSignIn } from './sign-in/page.ts'
+
+/** Something that can be done with a server. */
+export interface Doing {
+  /** The letter that does it. */
+  readonly key: string
+  readonly label: string
+  /** What comes of it, in a few words. */
+  readonly detail: string
+  /** For the list, where there is room for what is done most. */
+  readonly short?: string
+  run(): void
+}
+
+/** What can be done with the server of this name as it stands now, what it needs most first. */
+export function doings(panel: Panel, name: string): readonly Doing[] {
+  const { tapline } = panel.scope
+  const server = tapline.server(name)
+  if (!server) return []
+  const { spec, session } = server
+  const { state } = session.status
+  const exposure: Doing = {
+    key: 'x',
+    label: 'Exposure',
+    detail: spec.exposure,
+    short: 'exposure',
+    run: () => panel.open(createExposurePage(panel, name)),
+  }
+  const turns = turningDoings(panel, server)
+  if (!spec.enabled) return [...turns, exposure]
+  const needsSignIn = tapline.services.signIns?.uses(spec) === true && state === 'auth_failed'
+  const isSignedIn = panel.signIns.has(server)
+  const reconnect: Doing = {
+    key: 'r',
+    label: 'Reconnect',
+    detail: state === 'connected' ? 'drops the connection and opens a new one' : 'tries again now',
+    // A new connection would say the same.
+    ...(needsSignIn ? {} : { short: 'reconnect' }),
+    run: () => panel.work.begin(name, `Reconnecting "${name}"…`, () => reconnectServer(server, panel.scope)),
+  }
+  return [
+    ...(needsSignIn ? [{ ...signInDoing(panel, server), short: 'sign in' }] : []),
+    reconnect,
+    exposure,
+    ...(isSignedIn && !needsSignIn
+      ? [
+          {
+            ...signInDoing(panel, server),
+            label: 'Sign in again',
+            detail: 'where it asks for more permissions',
+          },
+        ]
+      : []),
+    ...(isSignedIn ? [signOutDoing(panel, server)] : []),
+    ...turns,
+  ]
+}
+
+function turningDoings(panel: Panel, server: Server): readonly Doing[] {
+  const { name, enabled } = server.spec
+  const verb = enabled ? 'Disable' : 'Enable'
+  const turn = (where: ChangeScope): void => beginChange(panel, name, { enabled: !enabled }, where)
+  return [
+    {
+      key: 'd',
+      label: verb,
+      detail: savedText(server, 'here', panel),
+      short: verb.toLowerCase(),
+      run: () => turn('here'),
+    },
+    ...(hasProjectScope(server, panel)
+      ? [
+          {
+            key: 'w',
+            label: `${verb} in this project`,
+            detail: savedText(server, 'project', panel),
+            run: () => turn('project'),
+          },
+        ]
+      : []),
+  ]
+}
+
+function signInDoing(panel: Panel, server: Server): Doing {
+  return {
+    key: 's',
+    label: 'Sign in',
+    detail: 'opens your browser',
+    run: () => openSignIn(panel, server),
+  }
+}
+
+function signOutDoing(panel: Panel, server: Server): Doing {
+  const { name } = server.spec
+  return {
+    key: 'o',
+    label: 'Sign out',
+    detail: 'deletes what is stored, for pi too',
+    run: () => panel.work.begin(name, `Signing out of "${name}"…`, () => signOut(server, panel.scope)),
+  }
+}
