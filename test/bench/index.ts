@@ -4,11 +4,14 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { blocking } from './blocking.ts'
 import { claims } from './claims.ts'
 import { inboxListing } from './inbox.ts'
 import { insidePi } from './inside-pi.ts'
 import { listChanges } from './list-changes.ts'
 import { describeMachine } from './machine.ts'
+import { manyTools } from './many-tools.ts'
+import { memory } from './memory.ts'
 import { pushesInPi } from './pushes-in-pi.ts'
 import { compare, type Comparison } from './ratios.ts'
 import { report } from './report.ts'
@@ -68,6 +71,10 @@ const result = {
   ...(wanted('inbox') ? (progress('inbox…'), { inbox: await inboxListing(rounds) }) : {}),
   ...(wanted('lists') ? (progress('list changes…'), { listChanges: await listChanges() }) : {}),
   ...(wanted('pushes') ? (progress('pushes in pi…'), { pushesInPi: await pushesInPi() }) : {}),
+  ...(wanted('many') ? (progress('many tools…'), { many: await manyTools(rounds, 1_000) }) : {}),
+  ...(wanted('slow') ? (progress('a slow server…'), { slow: await manyTools(rounds, 10, 2_000) }) : {}),
+  ...(wanted('cold') ? (progress('event loop…'), { cold: await blocking(rounds, 1_000) }) : {}),
+  ...(wanted('memory') ? (progress('memory…'), { memory: await memory(rounds) }) : {}),
   ...(wanted('pi') ? (progress('inside pi…'), { insidePi: await insidePi(rounds) }) : {}),
 }
 const text = report(result)

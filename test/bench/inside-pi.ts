@@ -1,13 +1,10 @@
-import { resolve } from 'node:path'
 import { toolNames } from '../drivers/chat.ts'
 import { startFakeModel } from '../drivers/fake-model.ts'
 import { servers } from '../drivers/fixtures.ts'
 import { type Pi, startPi } from '../drivers/pi.ts'
-import { runPi } from '../drivers/pi-run.ts'
 import { createScratch, type Scratch } from '../drivers/scratch.ts'
 import { median } from './ratios.ts'
-
-const ROOT = resolve(import.meta.dirname, '../..')
+import { firstRequest, settingsOf, type Side } from './sides.ts'
 
 /** Times inside the real pi, in milliseconds: medians over the rounds, ours and the built-in support's. */
 export interface InsidePi {
@@ -19,13 +16,6 @@ export interface InsidePi {
   readonly atMost: number
 }
 
-type Side = 'ours' | 'builtIn'
-
-const SETTINGS: Readonly<Record<Side, object>> = {
-  ours: { packages: [ROOT], extensions: ['-builtin:mcp'] },
-  builtIn: { extensions: [] },
-}
-
 /** First model request and first usable tool, side by side with pi's built-in MCP support. */
 export async function insidePi(rounds: number): Promise<InsidePi[]> {
   return [
@@ -33,28 +23,22 @@ export async function insidePi(rounds: number): Promise<InsidePi[]> {
       'first model request, no server, warm loader',
       1.1,
       rounds,
-      (scratch, side) => firstRequest(scratch, side),
+      timeOfFirstRequest,
       'shared',
     ),
-    await compareSides(
-      'first model request, no server, cold loader',
-      1.1,
-      rounds,
-      (scratch, side) => firstRequest(scratch, side),
-      'own',
-    ),
+    await compareSides('first model request, no server, cold loader', 1.1, rounds, timeOfFirstRequest, 'own'),
     await compareSides(
       'first model request, one server, warm loader',
       1.1,
       rounds,
-      withServer((scratch, side) => firstRequest(scratch, side)),
+      withServer(timeOfFirstRequest),
       'shared',
     ),
     await compareSides(
       'first model request, one server, cold loader',
       1.1,
       rounds,
-      withServer((scratch, side) => firstRequest(scratch, side)),
+      withServer(timeOfFirstRequest),
       'own',
     ),
     await compareSides(
@@ -103,16 +87,8 @@ async function compareSides(
   }
 }
 
-/** From the spawn of a print run to the model's first request. */
-async function firstRequest(scratch: Scratch, side: Side): Promise<number> {
-  await using model = await startFakeModel()
-  const start = performance.now()
-  const run = runPi(['-p', 'hello'], { scratch, model, settings: SETTINGS[side] as Record<string, unknown> })
-  const { at } = await model.waitForRequest()
-  const ms = at - start
-  const { code, stderr } = await run
-  if (code !== 0) throw new Error(`pi ended with ${code}: ${stderr}`)
-  return ms
+async function timeOfFirstRequest(scratch: Scratch, side: Side): Promise<number> {
+  return (await firstRequest(scratch, side)).ms
 }
 
 function withServer(measure: (scratch: Scratch, side: Side) => Promise<number>, entry: object = {}) {
@@ -128,7 +104,7 @@ function withServer(measure: (scratch: Scratch, side: Side) => Promise<number>, 
 async function toolsUsable(scratch: Scratch, side: Side): Promise<number> {
   await using model = await startFakeModel()
   const start = performance.now()
-  const pi: Pi = await startPi({ scratch, model, settings: SETTINGS[side] as Record<string, unknown> })
+  const pi: Pi = await startPi({ scratch, model, settings: settingsOf(side) })
   try {
     await pi.prompt('hello')
     const request = await model.waitForRequest((candidate) =>

@@ -1,8 +1,11 @@
+import type { Blocking } from './blocking.ts'
 import type { Claims } from './claims.ts'
 import type { InboxListing } from './inbox.ts'
 import type { InsidePi } from './inside-pi.ts'
 import type { ListChanges } from './list-changes.ts'
 import type { Machine } from './machine.ts'
+import type { ManyTools } from './many-tools.ts'
+import type { Memory } from './memory.ts'
 import type { PushesInPi } from './pushes-in-pi.ts'
 import type { Ratio } from './ratios.ts'
 
@@ -16,6 +19,10 @@ export interface BenchResult {
   readonly listChanges?: ListChanges
   readonly pushesInPi?: PushesInPi
   readonly insidePi?: readonly InsidePi[]
+  readonly many?: ManyTools
+  readonly slow?: ManyTools
+  readonly cold?: Blocking
+  readonly memory?: Memory | undefined
 }
 
 const PEERS: Readonly<Record<string, string>> = { raw: 'raw loop', piMcp: 'pi-mcp 1.6.0', sdk: 'bare SDK' }
@@ -30,6 +37,10 @@ export function report({
   listChanges,
   pushesInPi,
   insidePi,
+  many,
+  slow,
+  cold,
+  memory,
 }: BenchResult): string {
   const lines = [
     '# Bench',
@@ -41,14 +52,18 @@ export function report({
     '|---|---|---:|---:|---:|---|---:|---|',
     ...ratios.map(
       ({ name, peer, figure, oursMs, peerMs, ratio, least, most, atMost }) =>
-        `| ${name} (${figure === 'cpuMs' ? 'processor' : 'wall'}) | ${PEERS[peer] ?? peer} | ${oursMs.toFixed(0)} | ${peerMs.toFixed(0)} | ${ratio.toFixed(2)} | ${least.toFixed(2)}–${most.toFixed(2)} | ${atMost} | ${ratio <= atMost ? 'yes' : 'no'} |`,
+        `| ${name} (${figure === 'cpuMs' ? 'processor' : 'wall'}) | ${PEERS[peer] ?? peer} | ${oursMs.toFixed(0)} | ${peerMs.toFixed(0)} | ${ratio.toFixed(2)} | ${least.toFixed(2)}–${most.toFixed(2)} | ${atMost} | ${holds(ratio <= atMost)} |`,
     ),
     ...(insidePi ?? []).map(
       ({ name, oursMs, builtInMs, ratio, atMost }) =>
-        `| ${name} (wall) | pi’s built-in MCP | ${oursMs.toFixed(0)} | ${builtInMs.toFixed(0)} | ${ratio.toFixed(2)} | | ${atMost} | ${ratio <= atMost ? 'yes' : 'no'} |`,
+        `| ${name} (wall) | pi’s built-in MCP | ${oursMs.toFixed(0)} | ${builtInMs.toFixed(0)} | ${ratio.toFixed(2)} | | ${atMost} | ${holds(ratio <= atMost)} |`,
     ),
+    ...[many, slow].flatMap((measured) => (measured ? manyRows(measured) : [])),
     '',
   ]
+  if (many) lines.push(manyLine(many), '')
+  if (cold) lines.push(coldLine(cold), '')
+  if (memory) lines.push(memoryLine(memory), '')
   if (claims) {
     const { processes, claimsEach, keys, wrong, perSecond, firstUs, duplicateUs } = claims
     lines.push(
@@ -70,6 +85,37 @@ export function report({
     )
   if (pushesInPi) lines.push(...pushLines(pushesInPi))
   return lines.join('\n')
+}
+
+function manyRows(measured: ManyTools): readonly string[] {
+  const { tools, lateMs, oursMs, noServerMs, registeringMs, ratio, ratioToRegistering } = measured
+  const server = lateMs > 0 ? `, server ${lateMs / 1000} s late` : ''
+  const what = `first model request, ${tools.toLocaleString('en')} direct tools${server}, warm cache (wall)`
+  const row = (peer: string, peerMs: number, to: number): string =>
+    `| ${what} | ${peer} | ${oursMs.toFixed(0)} | ${peerMs.toFixed(0)} | ${to.toFixed(2)} | | 1.05 | ${holds(to <= 1.05)} |`
+  return [
+    row('pi without a server', noServerMs, ratio),
+    row('pi, tools registered from memory', registeringMs, ratioToRegistering),
+  ]
+}
+
+function manyLine(measured: ManyTools): string {
+  const { tools, addedStartMs, addedByPiMs, oursMs, builtInMs, builtInDeclares } = measured
+  const all = tools.toLocaleString('en')
+  return `${all} direct tools known from an earlier session add ${addedStartMs.toFixed(0)} ms of processor time to pi's start (asked for: under 20; an extension that only registers them from memory adds ${addedByPiMs.toFixed(0)}), and the first request declares all of them after ${oursMs.toFixed(0)} ms; under the built-in support, that of the same run declares ${builtInDeclares.toLocaleString('en')} after ${builtInMs.toFixed(0)} ms.`
+}
+
+function coldLine({ tools, ours, builtIn }: Blocking): string {
+  const all = tools.toLocaleString('en')
+  return `Where nothing is known of ${all} direct tools, pi's event loop stands still for ${ours.wallMs.toFixed(0)} ms at most from the session's start until they are registered (asked for: at most 50), ${ours.cpuMs.toFixed(0)} ms of it in processor time; under the built-in support for ${builtIn.wallMs.toFixed(0)} ms, ${builtIn.cpuMs.toFixed(0)} ms of it in processor time.`
+}
+
+function memoryLine({ oursMb, builtInMb, moreMb }: Memory): string {
+  return `At rest with three servers connected pi holds ${oursMb.toFixed(0)} MB, under the built-in support ${builtInMb.toFixed(0)} MB: ${moreMb.toFixed(0)} MB more (asked for: at most 15).`
+}
+
+function holds(does: boolean): string {
+  return does ? 'yes' : 'no'
 }
 
 function pushLines({ wireToMessage, keyPress }: PushesInPi): readonly string[] {

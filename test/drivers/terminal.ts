@@ -21,8 +21,8 @@ export interface TerminalOptions {
 export interface Terminal extends AsyncDisposable {
   /** The process id of the command. */
   readonly pid: number
-  /** The visible text, or all that has scrolled by too. */
-  screen(part?: 'visible' | 'all'): Promise<string>
+  /** The visible text, all that has scrolled by too, or the visible text with its colours, as escape sequences. */
+  screen(part?: 'visible' | 'all' | 'coloured'): Promise<string>
   /** Types text literally. */
   type(text: string): Promise<void>
   /** Presses a key by its tmux name: Enter, Escape, Up, C-c. */
@@ -47,6 +47,8 @@ const configuration = [
   'set -s extended-keys on',
 ]
 
+const CAPTURES = { visible: [], all: ['-S', '-'], coloured: ['-e'] } as const
+
 /** Starts a command in a terminal of its own, behind a private socket; it ends with the test process at the latest. */
 export async function startTerminal({
   command,
@@ -69,7 +71,7 @@ export async function startTerminal({
 
   const terminal: Terminal = {
     pid,
-    screen: (part = 'visible') => tmux('capture-pane', '-p', ...(part === 'all' ? ['-S', '-'] : [])),
+    screen: (part = 'visible') => tmux('capture-pane', '-p', ...CAPTURES[part]),
     type: async (text) => void (await tmux('send-keys', '-l', '--', text)),
     key: async (...names) => void (await tmux('send-keys', ...names)),
     async submit(line) {

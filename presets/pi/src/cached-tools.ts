@@ -10,10 +10,17 @@ export type CachedTool = Pick<
   'name' | 'label' | 'description' | 'parameters' | 'outputSchema' | 'exposure' | 'namespace' | 'annotations'
 >
 
-/** The cache of tools that may be registered before anything is known of this session. */
-export interface FactoryCache {
+/** What tools of one server have in common; a file has it once. */
+type Shared = 'namespace' | 'outputSchema'
+
+/** A tool in the file: for what it shares with others stands where that is in {@link FactoryFile.shared}. */
+export type PackedTool = Omit<CachedTool, Shared> & { readonly [part in Shared]?: number }
+
+/** The file of tools that may be registered before anything is known of this session. */
+export interface FactoryFile {
   readonly fingerprint: string
-  readonly tools: readonly CachedTool[]
+  readonly shared: readonly unknown[]
+  readonly tools: readonly PackedTool[]
   /** Whether these are all direct tools of the user's mcp.json. */
   readonly complete?: boolean
   /** What the user's servers of mcp.json said of themselves when they were last connected. */
@@ -26,12 +33,23 @@ export type ToolCaller = (
   ...call: Parameters<ToolDefinition['execute']>
 ) => ReturnType<ToolDefinition['execute']>
 
+/** What a session is told of what was there before it. */
+export interface EarlyTools {
+  /** Tools of Tapline that were registered. */
+  readonly names: ReadonlySet<string>
+  /** Those of servers among them. */
+  readonly definitions: readonly CachedTool[]
+  /** What servers said of themselves in an earlier session, by their names; their entries may be others by now. */
+  readonly instructions: Readonly<Record<string, string>>
+}
+
 /** What is registered from the cache. */
 export interface CachedTools {
   readonly path: string
   readonly tools: readonly ToolDefinition[]
-  readonly names: ReadonlySet<string>
   readonly complete: boolean
+  readonly early: EarlyTools
+  /** What a server with the entry that it has now said of itself. */
   instructionsOf(server: string): string | undefined
 }
 
@@ -99,36 +117,73 @@ function extensionsIn(directory: string): string {
   return JSON.stringify([named, lying])
 }
 
-/** The tools of the cache, when it is about the configuration as it is now. */
+/** The tools of the cache, when it is about the configuration as it is now. It is read once, here. */
 export function cachedTools(execute: ToolCaller): CachedTools {
   const agentDir = agentDirectory()
   const path = factoryCachePath(agentDir)
-  const tools: ToolDefinition[] = []
-  let complete = false
-  let instructions: FactoryCache['instructions']
-  try {
-    const cache = JSON.parse(readFileSync(path, 'utf8')) as FactoryCache
-    if (cache.fingerprint === factoryFingerprint(agentDir)) {
-      for (const tool of cache.tools) {
-        if (!tool.name.startsWith('mcp__')) continue
-        tools.push({ ...tool, execute: (...call) => execute(tool.name, ...call) })
-      }
-      complete = cache.complete === true
-      instructions = cache.instructions
-    }
-  } catch {
-    // Without a cache the tools come with the servers.
-    tools.length = 0
-  }
+  const cache = readFile(path)
+  const valid = cache !== undefined && cache.fingerprint === factoryFingerprint(agentDir)
+  const definitions = valid ? cache.tools.filter(({ name }) => name.startsWith('mcp__')) : []
   return {
     path,
-    tools,
-    names: new Set(tools.map(({ name }) => name)),
-    complete,
+    tools: definitions.map((tool) => ({ ...tool, execute: (...call) => execute(tool.name, ...call) })),
+    complete: valid && cache.complete === true,
+    early: {
+      names: new Set(definitions.map(({ name }) => name)),
+      definitions,
+      instructions: cache?.instructions ?? {},
+    },
     instructionsOf: (server) => {
-      const text: unknown = Object.hasOwn(instructions ?? {}, server) ? instructions?.[server] : undefined
+      const { instructions = {} } = valid ? cache : {}
+      const text: unknown = Object.hasOwn(instructions, server) ? instructions[server] : undefined
       return typeof text === 'string' ? text : undefined
     },
+  }
+}
+
+/** Without a file that can be read the tools come with the servers. */
+function readFile(path: string): (Omit<FactoryFile, 'tools'> & { tools: readonly CachedTool[] }) | undefined {
+  try {
+    const file = JSON.parse(readFileSync(path, 'utf8')) as FactoryFile
+    return { ...file, tools: file.tools.map((tool) => unpacked(tool, file.shared)) }
+  } catch {
+    return undefined
+  }
+}
+
+/** A tool of the file, its fields in the order in which a session has them: what is equal is equal as text. */
+export function unpacked(tool: PackedTool, shared: readonly unknown[]): CachedTool {
+  const { name, label, description, parameters, outputSchema, exposure, namespace, annotations } = tool
+  if (typeof name !== 'string') throw new TypeError('not a tool')
+  return {
+    name,
+    label,
+    description,
+    parameters,
+    outputSchema: shared[outputSchema ?? -1],
+    exposure,
+    namespace: shared[namespace ?? -1],
+    ...(annotations ? { annotations } : {}),
+  } as CachedTool
+}
+
+/** Tools as the file has them. */
+export function packed(tools: readonly CachedTool[]): Pick<FactoryFile, 'shared' | 'tools'> {
+  const shared: unknown[] = []
+  const places = new Map<string, number>()
+  const placeOf = (part: unknown): number => {
+    const text = JSON.stringify(part)
+    const place = places.get(text) ?? shared.push(part) - 1
+    places.set(text, place)
+    return place
+  }
+  return {
+    shared,
+    tools: tools.map(({ outputSchema, namespace, ...tool }) => ({
+      ...tool,
+      ...(outputSchema ? { outputSchema: placeOf(outputSchema) } : {}),
+      ...(namespace ? { namespace: placeOf(namespace) } : {}),
+    })),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
 import { activateTools } from './activation.ts'
-import { cachedTools, forgetCachedTools, type ToolCaller } from './cached-tools.ts'
+import { cachedTools, type EarlyTools, forgetCachedTools, type ToolCaller } from './cached-tools.ts'
 import { claimProcess, standDownMessage } from './claim.ts'
 import { collectPlugins } from './collect.ts'
 import { createOpening, type Opening } from './opening.ts'
@@ -10,11 +10,12 @@ import { offerResourceTools } from './resource-tools.ts'
 import { offerRuleTools } from './rule-tools.ts'
 import { serversSection } from './servers-section.ts'
 import type { PiSession } from './session/session.ts'
+import { drawServerTools } from './tool-drawing.ts'
 
 const NO_SESSION = 'MCP servers are not connected: there is no session, or --no-tapline was given.'
 
 const COMMANDS = {
-  mcp: 'MCP servers: status, login, logout, reconnect, enable, disable, exposure <server>, reload',
+  mcp: 'MCP servers: a panel of them; status, login, logout, reconnect, enable, disable, exposure <server>, reload',
   inbox: 'What arrived and waits for you: claim <n|id>, dismiss <n|id> [reason], clear, all',
   cron: 'Scheduled jobs: add <schedule> <text>, list, remove, enable, disable, run',
   triggers: 'What arrives by itself, and what becomes of it: status, rules, sources, help',
@@ -44,6 +45,7 @@ export default function tapline(pi: ExtensionAPI): void {
     default: false,
     description: 'Connect no MCP servers in this run',
   })
+  const drawing = drawServerTools(pi)
   for (const [name, description] of Object.entries(COMMANDS)) {
     pi.registerCommand(name, {
       description,
@@ -73,14 +75,36 @@ export default function tapline(pi: ExtensionAPI): void {
       extended: plugins.length > 0 || pi.getMcpServers().length > 0,
       cacheComplete: cached.complete,
     })
-    if (!outlook.empty) offerRuleTools(pi, ctx, callTool)
-    activateTools(pi, ctx, ableToReach(pi, outlook.reaching), (name) => cached.names.has(name))
+    activateTools(
+      pi,
+      ctx,
+      ableToReach(pi, outlook.reaching),
+      (name) => cached.early.names.has(name),
+      () => (outlook.empty ? undefined : offerRuleTools(pi, ctx, callTool)),
+    )
     const heard = ({ name, ofUser }: ForeseenServer) => (ofUser ? cached.instructionsOf(name) : undefined)
     const servers = outlook.servers.map((server) => ({ ...server, instructions: heard(server) }))
     foreseen = sectionsOf({ section: () => serversSection(servers) })
-    const early = offerResourceTools(pi, outlook, callTool)
-    opening = createOpening(() => open(pi, ctx, new Set([...cached.names, ...early]), plugins))
+    const resourceTools = offerResourceTools(pi, outlook, callTool)
+    const early = { ...cached.early, names: new Set([...cached.early.names, ...resourceTools]) }
+    opening = createOpening(() => {
+      const opened = open(pi, ctx, early, plugins)
+      void opened.then(drawing.load, () => undefined)
+      return opened
+    })
     opening.plan(outlook)
+  })
+  // A prompt of a server may be sent before its server is connected, and where there are no commands.
+  pi.on('input', async (event, ctx) => {
+    if (!opening || event.source === 'extension' || !event.text.startsWith('/mcp:')) return undefined
+    try {
+      return await (await session()).prompts.input(event, ctx)
+    } catch (thrown) {
+      const [command] = event.text.split(/\s/, 1)
+      tell(ctx, `${command} was not run: ${reasonOf(thrown)}`)
+      if (!ctx.hasUI) process.exitCode = 1
+      return { action: 'handled' }
+    }
   })
   pi.on('before_agent_start', async (event, ctx) => {
     if (!opening) return
@@ -89,6 +113,7 @@ export default function tapline(pi: ExtensionAPI): void {
     writeSections(event, (await running?.beforePrompt(ctx.signal)) ?? foreseen)
   })
   pi.on('before_provider_request', () => opening?.requestMade())
+  pi.on('after_provider_response', () => opening?.requestArrived())
   pi.on('tool_call', async (event, ctx) => {
     if (!opening || !pi.getAllTools().find(({ name }) => name === event.toolName)?.reachesTools) return
     await (await session()).beforeToolCall(event.toolName, event.input, ctx.signal)
@@ -116,20 +141,27 @@ export default function tapline(pi: ExtensionAPI): void {
 async function open(
   pi: ExtensionAPI,
   ctx: ExtensionContext,
-  cachedNames: ReadonlySet<string>,
+  early: EarlyTools,
   plugins: readonly unknown[],
 ): Promise<PiSession> {
   await new Promise((resolve) => setImmediate(resolve))
   try {
     const { openSession } = await import('../native.mjs')
-    return await openSession(pi, ctx, cachedNames, plugins)
+    return await openSession(pi, ctx, early, plugins)
   } catch (thrown) {
-    ctx.ui.notify(
-      `Tapline could not start: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
-      'error',
-    )
+    tell(ctx, `Tapline could not start: ${reasonOf(thrown)}`)
     throw thrown
   }
+}
+
+/** In print and JSON runs pi shows no notices. */
+function tell({ hasUI, ui }: ExtensionContext, problem: string): void {
+  if (hasUI) return ui.notify(problem, 'error')
+  process.stderr.write(`${problem}\n`)
+}
+
+function reasonOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
 /** Codemode and tool search must be active in the first request when servers are reached through them. */

@@ -3,8 +3,8 @@ import type { PiSession } from './session/session.ts'
 
 /** A session that nobody is waiting for is opened this long after pi's first render, in milliseconds. */
 const QUIET_MS = 50
-/** When a prompt came first, this long after its request was made: loading must not hold the request up. */
-const AFTER_REQUEST_MS = 30
+/** When a prompt came first, at most this long after its request was made: loading must not hold the request up. */
+const AFTER_REQUEST_MS = 200
 
 /** When the session is opened: at once, later, or when somebody asks for it. */
 export interface Opening {
@@ -16,8 +16,10 @@ export interface Opening {
   opened(): Promise<PiSession | undefined>
   /** A prompt starts: what was planned for a quiet moment comes after its first request. */
   promptStarts(): void
-  /** A request to the model is on its way. */
+  /** A request to the model is being sent. */
   requestMade(): void
+  /** What was sent has arrived. */
+  requestArrived(): void
   /** Nothing is opened any more; answers what was. */
   end(): Promise<PiSession | undefined>
 }
@@ -57,6 +59,11 @@ export function createOpening(open: () => Promise<PiSession>): Opening {
       if (!afterRequest) return
       afterRequest = false
       later(AFTER_REQUEST_MS)
+    },
+    requestArrived: () => {
+      if (session || timer === undefined) return
+      afterRequest = false
+      later(0)
     },
     end: () => {
       ended = true

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { ServerSpec, SessionStatus } from '@tapline/core'
 import type { Tapline } from '@tapline/headless'
 import { describe, expect, it } from 'vitest'
-import { type FactoryCache, factoryCachePath } from '../../../presets/pi/src/cached-tools.ts'
+import { type FactoryFile, factoryCachePath } from '../../../presets/pi/src/cached-tools.ts'
 import { toolMemory } from '../../../presets/pi/src/session/tool-memory.ts'
 import { createScratch, type Scratch } from '../../drivers/scratch.ts'
 
@@ -32,20 +32,27 @@ function taplineOf(servers: Readonly<Record<string, Given>>): Tapline {
   }))
   return {
     kernel: { plugins: [], hooks: { registerTool: { taps: [] } } },
-    catalogue: { list: () => ({ tools: [], setAside: [], diagnostics: [] }) },
     servers: all,
     server: (name: string) => all.find(({ spec }) => spec.name === name),
   } as unknown as Tapline
 }
+
+/** What a session knows that has registered nothing. */
+const known = ({ servers }: Tapline) => ({
+  definitions: [],
+  list: { tools: [], setAside: [] },
+  listed: new Set(servers.filter(({ listed }) => listed)),
+})
 
 /** A session in the scratch project, or elsewhere, that remembers these servers; answers the factory's file. */
 async function session(
   { agent, project }: Scratch,
   servers: Readonly<Record<string, Given>>,
   cwd = project,
-): Promise<(FactoryCache & { instructions: Record<string, string> }) | undefined> {
-  const memory = toolMemory({ agentDir: agent, cwd }, taplineOf(servers))
-  memory.remember([])
+): Promise<FactoryFile | undefined> {
+  const tapline = taplineOf(servers)
+  const memory = toolMemory({ agentDir: agent, cwd }, tapline, {})
+  memory.remember(known(tapline))
   await memory.close()
   const file = factoryCachePath(agent)
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
@@ -101,23 +108,25 @@ describe('the instructions of a server', () => {
 
   it('are what it said last, until it has connected', async () => {
     await using scratch = createScratch()
-    await session(scratch, { a: said })
-    const of = (given: Given) => toolMemory(placeOf(scratch), taplineOf({ a: given })).instructionsOf('a')
+    const { instructions = {} } = (await session(scratch, { a: said }))!
+    const memoryOf = (servers: Readonly<Record<string, Given>>) =>
+      toolMemory(placeOf(scratch), taplineOf(servers), instructions)
+    const of = (given: Given) => memoryOf({ a: given }).instructionsOf('a')
     expect(of(early)).toBe('Only for this user.')
     expect(of({})).toBeUndefined()
     expect(of({ ...early, spec: { source: { scope: 'project' } } })).toBeUndefined()
     expect(of({ ...early, spec: { source: { override: '/p/.pi/mcp.json' } } })).toBeUndefined()
     expect(of({ ...early, spec: { dialect: 'mcp.toml' } })).toBeUndefined()
-    expect(toolMemory(placeOf(scratch), taplineOf({})).instructionsOf('a')).toBeUndefined()
+    expect(memoryOf({}).instructionsOf('a')).toBeUndefined()
   })
 
   it('stay what it said in this session when it drops out', async () => {
     await using scratch = createScratch()
-    await session(scratch, { a: said })
+    const { instructions = {} } = (await session(scratch, { a: said }))!
     const status: { state: SessionStatus['state'] } = { state: 'connecting' }
     const tapline = taplineOf({ a: { listed: false } })
     Object.assign(tapline.servers[0]!.session, { status })
-    const memory = toolMemory(placeOf(scratch), tapline)
+    const memory = toolMemory(placeOf(scratch), tapline, instructions)
     expect(memory.instructionsOf('a')).toBe('Only for this user.')
     status.state = 'connected'
     expect(memory.instructionsOf('a')).toBeUndefined()
@@ -125,7 +134,7 @@ describe('the instructions of a server', () => {
     expect(memory.instructionsOf('a')).toBeUndefined()
     Object.assign(status, { state: 'connected', instructions: 'New.' })
     Object.assign(tapline.servers[0]!, { listed: true })
-    memory.remember([])
+    memory.remember(known(tapline))
     Object.assign(status, { state: 'reconnecting', instructions: undefined })
     expect(memory.instructionsOf('a')).toBe('New.')
     await memory.close()

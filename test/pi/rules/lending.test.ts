@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Diagnostic, HostPaths, Plugin } from '@tapline/core'
 import { createProjects } from '@tapline/core'
@@ -23,8 +23,12 @@ interface Bank {
   borrow(cwd: string, signal?: AbortSignal): Promise<Loan | undefined>
 }
 
-async function openBank(plugins: readonly Plugin[] = []): Promise<Bank> {
+async function openBank(
+  plugins: readonly Plugin[] = [],
+  mcpServers: Readonly<Record<string, object>> = {},
+): Promise<Bank> {
   const scratch = createScratch({ tmp: 'shared' })
+  scratch.write('agent/mcp.json', { mcpServers })
   const said: string[] = []
   const say = ({ message }: Diagnostic): void => void said.push(message)
   const { home, agent, project: cwd } = scratch
@@ -42,6 +46,7 @@ async function openBank(plugins: readonly Plugin[] = []): Promise<Bank> {
   const lending = createLending({
     ...given,
     session: () => session.kernel,
+    runs: (name) => session.server(name)?.spec.enabled === true,
     projects: createProjects(home),
     notices: { say, setAside: () => undefined, holdUntil: () => undefined, close: () => undefined },
     refused: false,
@@ -84,10 +89,7 @@ async function gone(pid: number): Promise<void> {
 
 describe('servers of another project', () => {
   it('are connected once, in its directory, and as its file says by then', async () => {
-    const bank = await openBank()
-    bank.scratch.write('agent/mcp.json', {
-      mcpServers: { user: misbehaving('--log', `${bank.scratch.root}/u`) },
-    })
+    const bank = await openBank([], { user: { command: '/no/such/program' } })
     const cwd = bank.project('other', { one: misbehaving(), off: { ...misbehaving(), enabled: false } })
     const first = await bank.borrow(cwd)
     const process = await processOf(first, 'one')
@@ -110,8 +112,39 @@ describe('servers of another project', () => {
     await bank.lending.close()
     await gone(pid)
     expect(await bank.borrow(cwd)).toBeUndefined()
-    expect(existsSync(`${bank.scratch.root}/u`)).toBe(false)
     expect(bank.said).toEqual([])
+  })
+
+  it('are the person’s own as well, where they run there and not here; of the others it says how they are wanted', async () => {
+    const bank = await openBank([], {
+      shared: misbehaving(),
+      plain: misbehaving(),
+      off: { ...misbehaving(), enabled: false },
+      never: { ...misbehaving(), enabled: false },
+    })
+    const cwd = bank.project('other', {
+      shared: { enabled: false, toolExposure: { crash: 'hidden' } },
+      off: { enabled: true, exposure: 'direct' },
+    })
+    const loan = await bank.borrow(cwd)
+    expect(loan!.servers.map(({ spec }) => spec.name)).toEqual(['off'])
+    expect(namesOf(loan)).toContain('mcp__off__echo')
+    expect((await processOf(loan, 'off')).cwd).toBe(cwd)
+    expect(loan!.override('shared')).toMatchObject({ enabled: false, toolExposure: { crash: 'hidden' } })
+    expect([loan!.override('plain'), loan!.override('off'), loan!.server('shared')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    // What a file says by then counts, and what nobody trusts any more does not.
+    bank.project('other', { shared: { exposure: 'direct' } })
+    const second = await bank.borrow(cwd)
+    expect(second!.override('shared')).toMatchObject({ enabled: true, exposure: 'direct' })
+    expect(loan!.override('shared')).toMatchObject({ enabled: true })
+    expect(second!.servers).toEqual([])
+    bank.scratch.write('agent/trust.json', { [cwd]: false })
+    expect(await bank.borrow(cwd)).toBeUndefined()
+    expect(second!.override('shared')).toBeUndefined()
   })
 
   it('are not lent to this session’s own project, or where there are none', async () => {

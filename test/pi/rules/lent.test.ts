@@ -169,4 +169,45 @@ describe('mcp.json of another project', () => {
     await probed.pi.close()
     await ended(log)
   })
+
+  it('changes for a sub-agent there what it has of the person’s own servers, without a second connection', async () => {
+    await using stage = await createStage()
+    const log = stage.log('kept')
+    stage.json({
+      quiet: { ...misbehaving(), exposure: 'direct' },
+      kept: { ...misbehaving('--log', log.path), exposure: 'direct' },
+      asleep: { ...misbehaving(), enabled: false },
+    })
+    stage.scratch.write('other/.pi/mcp.json', {
+      mcpServers: {
+        quiet: { enabled: false },
+        kept: { exposure: 'hidden', toolExposure: { echo: 'direct' } },
+        asleep: { enabled: true },
+      },
+    })
+    const cwd = realpathSync(path.join(stage.scratch.root, 'other'))
+    stage.scratch.write('agent/trust.json', { [cwd]: true })
+    const probed = await startProbed(stage)
+    await connected(probed.pi, 'quiet', 'kept')
+    const namesAt = async (directory: string): Promise<readonly string[]> => {
+      expect(await probed.run({ prompt: 'look', cwd: directory })).toMatchObject({ status: 'completed' })
+      return toolNames(stage.model.requests().at(-1)!).filter((name) => name.startsWith('mcp__'))
+    }
+    const here = await namesAt(stage.scratch.project)
+    expect(here).toEqual(
+      expect.arrayContaining(['mcp__quiet__echo', 'mcp__kept__echo', 'mcp__kept__process']),
+    )
+    expect(here.filter((name) => name.startsWith('mcp__asleep__'))).toEqual([])
+    const there = await namesAt(cwd)
+    expect(there).toEqual(expect.arrayContaining(['mcp__kept__echo', 'mcp__asleep__echo']))
+    expect(there.filter((name) => /^mcp__(?:quiet__|kept__(?!echo))/.test(name))).toEqual([])
+    stage.model.script([
+      { toolCalls: [{ name: 'mcp__kept__echo', args: { text: 'the one that is there' } }] },
+      { text: 'done' },
+    ])
+    expect(await probed.run({ prompt: 'call', cwd })).toMatchObject({ status: 'completed' })
+    expect(toolAnswer(stage.model.requests().at(-1)!)).toBe('the one that is there')
+    expect(log.pids()).toHaveLength(1)
+    expect(warnings(probed.pi).filter((notice) => !notice.startsWith('OUTCOME'))).toEqual([])
+  })
 })

@@ -7,7 +7,12 @@ export function fromPi(
   pi: ExtensionAPI,
   ctx: ExtensionContext,
   { agentDir }: HostPaths,
-): Pick<TaplineOptions, 'projectTrusted' | 'registered' | 'credentials' | 'isModelProvider' | 'sessionId'> {
+): Pick<
+  TaplineOptions,
+  'projectTrusted' | 'registered' | 'credentials' | 'isModelProvider' | 'providerToken' | 'sessionId'
+> {
+  // The context is that of a session, and throws when it has ended.
+  const { modelRegistry } = ctx
   return {
     projectTrusted: ctx.isProjectTrusted(),
     sessionId: ctx.sessionManager.getSessionId(),
@@ -15,6 +20,8 @@ export function fromPi(
       pi.getMcpServers().map(({ name, config, extensionPath }) => ({ name, config, by: extensionPath })),
     credentials: [piCredentialStore(agentDir, process.env)],
     isModelProvider: (name) =>
-      isModelProvider(agentDir, name) || ctx.modelRegistry.getAll().some((model) => model.provider === name),
+      isModelProvider(agentDir, name) || modelRegistry.getAll().some((model) => model.provider === name),
+    // Asked at each request: pi renews the token of a sign-in when that is due.
+    providerToken: (provider) => modelRegistry.getApiKeyForProvider(provider),
   }
 }

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { ExtensionAPI, ToolDefinition } from '@earendil-works/pi-coding-agent'
 import type { ToolSpec } from '@tapline/core'
-import { agentDirectory, type CachedTool, type FactoryCache, factoryCachePath } from '../cached-tools.ts'
+import type { CachedTool, EarlyTools } from '../cached-tools.ts'
 import { definitionOf } from './definition.ts'
 
 type Call = (
@@ -19,34 +18,58 @@ export interface Registry {
   isOwn(name: string): boolean
   /** The server that a registered tool belongs to, also of one that is hidden now. */
   serverOf(name: string): string | undefined
-  /** Registers what is new or different, in order, and hides what is gone: pi cannot forget a tool. */
-  apply(tools: readonly ToolSpec[], instructionsOf: (server: string) => string | undefined): void
+  /**
+   * Registers what is new or different, in order, declares what is direct all at once, and hides what is gone: pi
+   * cannot forget a tool. In steps of one tool, each of which costs pi up to some milliseconds; left unfinished, the
+   * next one does the rest.
+   */
+  apply(
+    tools: readonly ToolSpec[],
+    instructionsOf: (server: string) => string | undefined,
+  ): Generator<void, void>
   /** The definitions as they were last registered. */
   definitions(): readonly CachedTool[]
 }
 
-/** A registry that starts with what the factory registered from the cache; `refused` is told what pi did not take. */
+/** Of more tools that are gone pi is told first that it does not declare them: hiding each would cost as much. */
+const FEW = 10
+
+interface Registered {
+  readonly definition: CachedTool
+  /** Its JSON; of what the factory registered it is made when it is first compared. */
+  signature?: string
+  readonly hidden: boolean
+}
+
+/** A registry that starts with what was registered before the session; `refused` is told what pi did not take. */
 export function createRegistry(
   pi: ExtensionAPI,
-  cachedNames: ReadonlySet<string>,
+  early: Pick<EarlyTools, 'names' | 'definitions'>,
   call: Call,
   refused: (name: string, thrown: unknown) => void = () => undefined,
 ): Registry {
-  const registered = new Map<
-    string,
-    { readonly definition: CachedTool; readonly signature: string; readonly hidden: boolean }
-  >()
-  for (const definition of readCached()) {
-    if (cachedNames.has(definition.name))
-      registered.set(definition.name, { definition, signature: JSON.stringify(definition), hidden: false })
-  }
+  const registered = new Map<string, Registered>(
+    early.definitions.map((definition) => [definition.name, { definition, hidden: false }]),
+  )
   const others = new Map(pi.getAllTools().map(({ name, sourceInfo }) => [name, sourceInfo.source]))
-  for (const name of cachedNames) others.delete(name)
+  for (const name of early.names) others.delete(name)
+  /** What pi is to declare to the model, and not to declare any more, when all is registered. */
+  const declaring = new Set<string>()
+  const withdrawing = new Set<string>()
 
   const register = (definition: CachedTool, signature: string, hidden: boolean): void => {
     const shown = hidden ? { ...definition, exposure: 'hidden' as const } : definition
-    pi.registerTool({ ...shown, execute: (...args) => call(definition.name, ...args) })
+    // Whenever a tool is registered, pi describes all that it declares: new ones are declared together, in their order.
+    pi.registerTool({ ...shown, defaultActive: false, execute: (...args) => call(definition.name, ...args) })
     registered.set(definition.name, { definition, signature, hidden })
+  }
+  const declare = (gone: readonly string[]): void => {
+    const active = pi.getActiveTools()
+    const out = new Set([...withdrawing, ...gone])
+    if (declaring.size > 0 || active.some((name) => out.has(name)))
+      pi.setActiveTools([...active.filter((name) => !out.has(name)), ...declaring])
+    declaring.clear()
+    withdrawing.clear()
   }
   /** One bad tool never stops the rest. */
   const attempt = (name: string, work: () => void): void => {
@@ -61,41 +84,43 @@ export function createRegistry(
     takenByExtension: (name) => (others.get(name) ?? 'builtin') !== 'builtin',
     isOwn: (name) => registered.has(name),
     serverOf: (name) => registered.get(name)?.definition.namespace?.aliases?.[0],
-    apply: (tools, instructionsOf) => {
+    *apply(tools, instructionsOf) {
       const kept = new Set<string>()
-      const indirect = new Set<string>()
       for (const spec of tools) {
         attempt(spec.name, () => {
           const definition = definitionOf(spec, instructionsOf(spec.server.name))
           const signature = JSON.stringify(definition)
-          kept.add(definition.name)
-          const earlier = registered.get(definition.name)
-          if (!earlier || earlier.hidden || earlier.signature !== signature)
-            register(definition, signature, false)
-          if (earlier?.definition.exposure === 'direct' && definition.exposure !== 'direct')
-            indirect.add(definition.name)
+          const { name } = definition
+          kept.add(name)
+          const earlier = registered.get(name)
+          if (earlier && !earlier.hidden && signatureOf(earlier) === signature) return
+          register(definition, signature, false)
+          const wasDirect = earlier?.hidden === false && earlier.definition.exposure === 'direct'
+          const isDirect = definition.exposure === 'direct'
+          for (const set of [declaring, withdrawing]) set.delete(name)
+          if (isDirect !== wasDirect) (isDirect ? declaring : withdrawing).add(name)
         })
+        yield
       }
-      // pi declares a new direct tool by itself, and never takes one back.
-      if (indirect.size > 0) pi.setActiveTools(pi.getActiveTools().filter((name) => !indirect.has(name)))
-      for (const [name, { definition, signature, hidden }] of registered)
-        if (!hidden && !kept.has(name)) attempt(name, () => register(definition, signature, true))
+      const gone = [...registered].filter(([name, { hidden }]) => !hidden && !kept.has(name))
+      declare(gone.length > FEW ? gone.map(([name]) => name) : [])
+      yield
+      for (const [name, entry] of gone) {
+        attempt(name, () => register(entry.definition, signatureOf(entry), true))
+        yield
+      }
     },
     definitions: () =>
       [...registered.values()].flatMap(({ definition, hidden }) => (hidden ? [] : [definition])),
   }
 }
 
+function signatureOf(entry: Registered): string {
+  entry.signature ??= JSON.stringify(entry.definition)
+  return entry.signature
+}
+
 /** Whether a cache would have it registered before all others: their order is the same without one. */
 export function comesFromFactory({ name, server }: ToolSpec): boolean {
   return name.startsWith('mcp__') && server.dialect === 'mcp.json' && server.source.scope === 'user'
-}
-
-function readCached(): readonly CachedTool[] {
-  try {
-    const { tools } = JSON.parse(readFileSync(factoryCachePath(agentDirectory()), 'utf8')) as FactoryCache
-    return Array.isArray(tools) ? tools : []
-  } catch {
-    return []
-  }
 }

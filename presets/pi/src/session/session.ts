@@ -7,13 +7,15 @@ import type {
 } from '@earendil-works/pi-coding-agent'
 import { type Diagnostic, messageOf, type TrustQuestion } from '@tapline/core'
 import { createTapline, pathsFor, SETTINGS_FILES, type Tapline, trustStore } from '@tapline/headless'
+import type { EarlyTools } from '../cached-tools.ts'
 import { type PromptSections, sectionsOf } from '../prompt-sections.ts'
 import { RULE_TOOL_NAMES, withdrawRuleTools } from '../rule-tools.ts'
 import { createAgents } from './agents/index.ts'
 import { approvalOnCommandLine } from './approval.ts'
 import { createChannels } from './channels/index.ts'
 import { createChat } from './chat.ts'
-import { COMMANDS, type CommandScope, type Completions } from './commands/index.ts'
+import { audible } from './commands/audible.ts'
+import type { CommandScope, Completions } from './commands/index.ts'
 import { createEvents } from './events.ts'
 import { fromPi } from './from-pi.ts'
 import { createFooter } from './footer.ts'
@@ -22,10 +24,12 @@ import { askAboutProject, offerSilence } from './questions.ts'
 import { activateReachingTools, serversToWaitFor } from './reach.ts'
 import { createNotices } from './notices.ts'
 import { createPanel } from './panel/index.ts'
+import { createPrompts, type SessionPrompts } from './prompts/index.ts'
 import { callRuleTool } from './rule-tools/index.ts'
 import { createToolbox } from './toolbox.ts'
 
 type ToolCall = Parameters<ToolDefinition['execute']>
+const commands = async () => (await import('./commands/index.ts')).COMMANDS
 
 /** Tapline in one pi session, as the entry drives it. */
 export interface PiSession {
@@ -40,7 +44,8 @@ export interface PiSession {
   serversRegistered(): Promise<void>
   /** Runs the slash command of this name. */
   command(name: string, args: string, ctx: ExtensionCommandContext): Promise<void>
-  complete(name: string, prefix: string): Completions
+  complete(name: string, prefix: string): Promise<Completions>
+  readonly prompts: Pick<SessionPrompts, 'input'>
   /** Ends servers and plugins. Nothing of this session runs afterwards. */
   close(): Promise<void>
 }
@@ -49,15 +54,16 @@ export interface PiSession {
 export async function openSession(
   pi: ExtensionAPI,
   ctx: ExtensionContext,
-  cachedNames: ReadonlySet<string>,
+  early: EarlyTools,
   plugins: readonly unknown[],
 ): Promise<PiSession> {
-  const session = new RunningSession(pi, ctx, cachedNames, plugins)
+  const session = new RunningSession(pi, ctx, early, plugins)
   await session.open()
   return session
 }
 
 class RunningSession implements PiSession {
+  readonly prompts: SessionPrompts
   readonly #pi: ExtensionAPI
   readonly #ctx: ExtensionContext
   readonly #plugins: readonly unknown[]
@@ -75,7 +81,7 @@ class RunningSession implements PiSession {
   #restarting: Promise<void> | undefined
   #closed = false
 
-  constructor(...[pi, ctx, cachedNames, plugins]: Parameters<typeof openSession>) {
+  constructor(...[pi, ctx, early, plugins]: Parameters<typeof openSession>) {
     this.#pi = pi
     this.#plugins = plugins
     this.#ctx = ctx
@@ -90,11 +96,12 @@ class RunningSession implements PiSession {
     this.#toolbox = createToolbox({
       pi,
       paths: this.#paths,
-      cachedNames,
+      early,
       notices: this.#notices,
       onApplied: (server, tools) => this.#events.server(server, tools),
     })
     this.#channels = createChannels(pi, ctx, this.#paths, this.#notices, this.#toolbox)
+    this.prompts = createPrompts(pi, ctx, this.#paths, this.#notices, this.#toolbox)
     const shared = () => (this.#tapline ? this.#scope() : undefined)
     this.#agents = createAgents({ pi, ctx, paths: this.#paths, notices: this.#notices, shared })
   }
@@ -125,7 +132,7 @@ class RunningSession implements PiSession {
       env: process.env,
       trust: this.#trust,
       ...fromPi(this.#pi, this.#ctx, this.#paths),
-      plugins: [...this.#plugins, this.#events.plugin, this.#panel.plugin],
+      plugins: [...this.#plugins, this.#events.plugin, this.#panel.plugin, this.#chat.plugin],
       toolNames: { taken: (name) => this.#toolbox.taken(name) },
       onDiagnostic: (diagnostic) => (starting ? tell(diagnostic) : this.#notices.say(diagnostic)),
       onServer: (server) => {
@@ -136,6 +143,7 @@ class RunningSession implements PiSession {
           this.#events.server(server, this.#toolbox.toolsOf(server.spec.name))
         this.#toolbox.changed()
         this.#channels.changed(server)
+        this.prompts.changed(server)
       },
       ...(this.#agents ? { agents: this.#agents } : {}),
       ...(consumes ? { chat: this.#chat } : {}),
@@ -143,9 +151,7 @@ class RunningSession implements PiSession {
     starting = false
     if (this.#closed) return tapline.close()
     this.#tapline = tapline
-    this.#toolbox.use(tapline)
-    this.#channels.use(tapline)
-    this.#panel.use(tapline)
+    for (const part of [this.#toolbox, this.#channels, this.#panel, this.prompts]) part.use(tapline)
     if (!tapline.services.rules) withdrawRuleTools(this.#pi)
     activateReachingTools(this.#pi, this.#ctx, tapline, this.#notices, this.#toolbox)
     this.#footer.show(tapline)
@@ -178,6 +184,7 @@ class RunningSession implements PiSession {
   }
 
   async beforePrompt(signal: AbortSignal | undefined): Promise<PromptSections> {
+    this.prompts.turnStarts()
     await this.#toolbox.ready(signal)
     return sectionsOf(this.#toolbox, this.#channels)
   }
@@ -189,9 +196,8 @@ class RunningSession implements PiSession {
   ): Promise<void> {
     const servers = this.#tapline?.servers.filter(({ spec }) => spec.enabled) ?? []
     const waiting = serversToWaitFor(this.#pi, servers, name, input)
-    if (waiting.length === 0) return
     await Promise.all(waiting.map((server) => server.settled(signal)))
-    this.#toolbox.applyNow()
+    await this.#toolbox.upToDate(signal)
   }
 
   callTool(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']> {
@@ -216,11 +222,11 @@ class RunningSession implements PiSession {
   }
 
   async command(name: string, args: string, ctx: ExtensionCommandContext): Promise<void> {
-    await COMMANDS[name]?.run(args, ctx, this.#scope())
+    await (await commands())[name]?.run(args, audible(ctx), this.#scope())
   }
 
-  complete(name: string, prefix: string): Completions {
-    return COMMANDS[name]?.complete(prefix, this.#tapline, this.#paths) ?? null
+  async complete(name: string, prefix: string): Promise<Completions> {
+    return (await commands())[name]?.complete(prefix, this.#tapline, this.#paths) ?? null
   }
 
   async close(): Promise<void> {
@@ -230,10 +236,7 @@ class RunningSession implements PiSession {
     this.#chat.end()
     // What waited for its window is delivered now: the chat must still be there.
     await this.#tapline?.pipeline.close()
-    this.#chat.close()
-    this.#channels.close()
-    this.#panel.close()
-    this.#footer.close()
+    for (const part of [this.#chat, this.#channels, this.#panel, this.#footer, this.prompts]) part.close()
     await this.#toolbox.close()
     await Promise.all([this.#tapline?.close(), this.#agents?.close()])
   }

@@ -1,12 +1,39 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type HostPaths, type ServerSpec, writeAtomically } from '@tapline/core'
+import { setImmediate } from 'node:timers/promises'
+import type { HostPaths, ServerSpec } from '@tapline/core'
 import { builtInPlugins, connectionOf, type Server, SETTINGS_FILES, type Tapline } from '@tapline/headless'
-import { cacheableTools, fingerprint, toolCache, type ToolListing } from '@tapline/tools'
-import { type CachedTool, type FactoryCache, factoryCachePath, factoryFingerprint } from '../cached-tools.ts'
+import {
+  cacheableTools,
+  type CacheEntry,
+  fingerprint,
+  replaceFile,
+  toolCache,
+  type ToolList,
+  type ToolListing,
+} from '@tapline/tools'
+import {
+  type CachedTool,
+  type EarlyTools,
+  type FactoryFile,
+  factoryCachePath,
+  factoryFingerprint,
+  packed,
+} from '../cached-tools.ts'
 
 const WRITE_AFTER_MS = 500
+
+/** What a session has come to know of tools. */
+export interface KnownTools {
+  /** As they are registered. */
+  readonly definitions: readonly CachedTool[]
+  /** The list that they are of. */
+  readonly list: Pick<ToolList, 'tools' | 'setAside'>
+  /** The servers that had been listed when it was made. */
+  readonly listed: ReadonlySet<Server>
+}
 
 /** What is remembered of tools from one session to the next. */
 export interface ToolMemory {
@@ -14,28 +41,32 @@ export interface ToolMemory {
   listingOf(spec: ServerSpec): ToolListing | undefined
   /** What a server said last: in this session, or before it has connected, in an earlier one. */
   instructionsOf(server: string): string | undefined
-  /** Keeps what is listed and registered now, in a moment. */
-  remember(definitions: readonly CachedTool[]): void
+  /** Keeps these, in a moment. */
+  remember(known: KnownTools): void
   /** Writes what is still to be kept. */
   close(): Promise<void>
 }
 
-/** The memory in `<agent dir>/tapline`: every server's tools, and apart those that the factory may register. */
+/**
+ * The memory in `<agent dir>/tapline`: every server's tools, and apart those that the factory may register. `earlier`
+ * is what servers said of themselves in an earlier session.
+ */
 export function toolMemory(
   { agentDir, cwd }: Pick<HostPaths, 'agentDir' | 'cwd'>,
   tapline: Tapline,
+  earlier: EarlyTools['instructions'],
 ): ToolMemory {
   const cache = toolCache(join(agentDir, 'tapline', 'tools.json'))
+  const version = versionOfThis()
   const keyOf = (spec: ServerSpec): string =>
-    fingerprint(connectionOf(spec), tapline.kernel.plugins, [versionOfThis()])
+    fingerprint(connectionOf(spec), tapline.kernel.plugins, [version])
   const known = cache.read(new Map(tapline.servers.map(({ spec }) => [spec.name, keyOf(spec)])))
-  const earlier = readInstructions(factoryCachePath(agentDir))
   const heard = new WeakMap<Server, string | undefined>()
   // Files that are gone when the cache is written may have been read all the same.
   const inProject = hasProjectFiles(agentDir, cwd)
   let timer: NodeJS.Timeout | undefined
-  let latest: readonly CachedTool[] = []
-  let written = ''
+  let latest: KnownTools | undefined
+  let writing: Promise<void> = Promise.resolve()
 
   const hear = (): void => {
     for (const server of tapline.servers) {
@@ -44,27 +75,32 @@ export function toolMemory(
       else if (server.listed && !heard.has(server)) heard.set(server, undefined)
     }
   }
-  const write = async (): Promise<void> => {
-    timer = undefined
+  const write = async ({ list, listed, definitions }: KnownTools): Promise<void> => {
     try {
-      const list = tapline.catalogue.list()
-      await cache.write(
-        tapline.servers
-          .filter(({ listed, spec }) => listed && spec.enabled)
-          .map(({ spec }) => ({
-            server: spec.name,
-            fingerprint: keyOf(spec),
-            tools: cacheableTools(list, spec.name),
-          })),
-      )
+      const entries: CacheEntry[] = []
+      for (const server of tapline.servers) {
+        const { name, enabled } = server.spec
+        if (!listed.has(server) || !enabled) continue
+        const tools = cacheableTools(list, name)
+        entries.push({ server: name, fingerprint: keyOf(server.spec), tools })
+        await setImmediate()
+      }
+      await cache.write(entries)
       // Elsewhere the user's servers may be others, and so may the names of their tools.
       if (inProject || hasProjectFiles(agentDir, cwd) || tapline.servers.some(isOfProject)) return
-      const factory = JSON.stringify(factoryCacheOf(agentDir, tapline, latest, heard))
-      if (factory !== written) writeAtomically(factoryCachePath(agentDir), factory)
-      written = factory
+      const factory = factoryCacheOf(agentDir, tapline, definitions, listed, heard)
+      await keep(factoryCachePath(agentDir), JSON.stringify(factory))
     } catch {
       // Without a cache the next start is slower, no more.
     }
+  }
+  const writeLatest = (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    const now = latest
+    latest = undefined
+    if (now) writing = writing.then(() => write(now))
+    return writing
   }
   return {
     listingOf: (spec) => {
@@ -78,17 +114,13 @@ export function toolMemory(
       if (heard.has(server)) return heard.get(server)
       return isEarly(server.spec) && Object.hasOwn(earlier, name) ? earlier[name] : undefined
     },
-    remember: (definitions) => {
+    remember: (tools) => {
       hear()
-      latest = definitions
-      if (!tapline.servers.some(({ listed }) => listed)) return
-      timer ??= setTimeout(() => void write(), WRITE_AFTER_MS)
+      if (tools.listed.size === 0) return
+      latest = tools
+      timer ??= setTimeout(() => void writeLatest(), WRITE_AFTER_MS)
     },
-    close: async () => {
-      if (timer === undefined) return
-      clearTimeout(timer)
-      await write()
-    },
+    close: writeLatest,
   }
 }
 
@@ -100,8 +132,9 @@ function factoryCacheOf(
   agentDir: string,
   tapline: Tapline,
   definitions: readonly CachedTool[],
+  listed: ReadonlySet<Server>,
   heard: Pick<WeakMap<Server, string | undefined>, 'get'>,
-): FactoryCache & { instructions: Record<string, string> } {
+): FactoryFile {
   const own = new Set(builtInPlugins().map(({ name }) => name))
   const foreign = tapline.kernel.hooks.registerTool.taps.some(({ name }) => !own.has(name))
   const early = tapline.servers.filter(({ spec }) => isEarly(spec))
@@ -116,8 +149,8 @@ function factoryCacheOf(
     const text = heard.get(server)
     if (text !== undefined) instructions[server.spec.name] = text
   }
-  const complete = !foreign && early.every(({ listed }) => listed)
-  return { fingerprint: factoryFingerprint(agentDir), tools, complete, instructions }
+  const complete = !foreign && early.every((server) => listed.has(server))
+  return { fingerprint: factoryFingerprint(agentDir), ...packed(tools), complete, instructions }
 }
 
 function isEarly({ enabled, dialect, source }: ServerSpec): boolean {
@@ -135,15 +168,10 @@ export function hasProjectFiles(agentDir: string, cwd: string): boolean {
   return ['mcp.json', 'mcp.toml', ...SETTINGS_FILES].some((name) => existsSync(join(directory, name)))
 }
 
-function readInstructions(path: string): Readonly<Record<string, string>> {
-  try {
-    const { instructions } = JSON.parse(readFileSync(path, 'utf8')) as {
-      instructions?: Record<string, string>
-    }
-    return instructions ?? {}
-  } catch {
-    return {}
-  }
+/** Most sessions find what an earlier one has written. */
+async function keep(path: string, text: string): Promise<void> {
+  const before = await readFile(path, 'utf8').catch(() => undefined)
+  if (before !== text) await replaceFile(path, text)
 }
 
 function versionOfThis(): string {

@@ -1,11 +1,13 @@
 import type { ExtensionAPI, ToolDefinition } from '@earendil-works/pi-coding-agent'
 import { cleanText, type HostPaths, messageOf, type ToolSpec } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
-import { toolName } from '@tapline/tools'
+import { type ToolList, toolName } from '@tapline/tools'
+import type { EarlyTools } from '../cached-tools.ts'
+import { serversSection } from '../servers-section.ts'
 import { callServer } from './calls.ts'
 import type { Notices } from './notices.ts'
-import { exposuresOf, unsettled } from './reach.ts'
-import { serversSection } from '../servers-section.ts'
+import { createPasses, type Passes, unlessAborted } from './passes.ts'
+import { assertReachable, exposuresOf, whyGone } from './reach.ts'
 import { comesFromFactory, createRegistry, type Registry } from './registry.ts'
 import { createResourceTools, type ResourceTools } from './resource-tools/index.ts'
 import { type ToolMemory, toolMemory } from './tool-memory.ts'
@@ -25,10 +27,12 @@ export interface Toolbox {
   use(tapline: Tapline): void
   /** Something about servers or tools may have changed: registered soon. */
   changed(): void
-  /** Registers what is known now. */
-  applyNow(): void
+  /** Registers what is known now; resolves when all of it is. */
+  applyNow(): Promise<void>
   /** Resolves when the direct tools are registered, or waited for long enough. */
   ready(signal: AbortSignal | undefined): Promise<void>
+  /** Resolves when everything that is known now is registered. */
+  upToDate(signal: AbortSignal | undefined): Promise<void>
   /** What the prompt says of the servers whose tools are not declared. */
   section(): string | undefined
   call(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']>
@@ -43,8 +47,8 @@ export interface Toolbox {
 export interface ToolboxOptions {
   readonly pi: ExtensionAPI
   readonly paths: HostPaths
-  /** Registered in the extension's factory. */
-  readonly cachedNames: ReadonlySet<string>
+  /** What was registered before this session was there. */
+  readonly early: EarlyTools
   readonly notices: Notices
   /** Told of each server when what is registered of its tools is what it offers. */
   onApplied(server: Server, tools: readonly string[]): void
@@ -60,6 +64,7 @@ class SessionToolbox implements Toolbox {
   readonly #options: ToolboxOptions
   readonly #registry: Registry
   readonly #resources: ResourceTools
+  readonly #passes: Passes
   #memory: ToolMemory | undefined
   #tapline: Tapline | undefined
   #specs = new Map<string, ToolSpec>()
@@ -71,13 +76,17 @@ class SessionToolbox implements Toolbox {
 
   constructor(options: ToolboxOptions) {
     this.#options = options
-    this.#resources = createResourceTools(options)
+    this.#resources = createResourceTools({ ...options, cachedNames: options.early.names })
     this.#registry = createRegistry(
       options.pi,
-      options.cachedNames,
+      options.early,
       (name, ...call) => this.call(name, ...call),
       (name, thrown) => this.#sayFailed(`tool "${cleanText(name, 100)}" was not registered`, thrown),
     )
+    this.#passes = createPasses({
+      steps: () => this.#pass(),
+      failed: (thrown) => this.#sayFailed('MCP tools could not be registered', thrown),
+    })
   }
 
   toolsOf(server: string): readonly string[] {
@@ -87,7 +96,7 @@ class SessionToolbox implements Toolbox {
   use(tapline: Tapline): void {
     this.#tapline = tapline
     this.#resources.use(tapline)
-    this.#memory = toolMemory(this.#options.paths, tapline)
+    this.#memory = toolMemory(this.#options.paths, tapline, this.#options.early.instructions)
     for (const { spec } of tapline.servers) {
       const listing = spec.enabled ? this.#memory.listingOf(spec) : undefined
       if (listing) tapline.catalogue.setTools(spec.name, listing)
@@ -98,49 +107,59 @@ class SessionToolbox implements Toolbox {
     )
     this.#directKnown = unknown.length === 0
     this.#waiting = this.#directKnown ? undefined : this.#waitFor(unknown)
-    this.applyNow()
+    void this.applyNow()
   }
 
   changed(): void {
     if (this.#closed) return
-    this.#timer ??= setTimeout(() => this.applyNow(), GATHER_MS)
+    this.#timer ??= setTimeout(() => void this.applyNow(), GATHER_MS)
   }
 
-  applyNow(): void {
+  applyNow(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    // Called by timers: whatever escaped from here would end pi.
-    try {
-      this.#apply()
-    } catch (thrown) {
-      this.#sayFailed('MCP tools could not be registered', thrown)
+    return this.#passes.run()
+  }
+
+  /** Brings pi to what was known when it began. */
+  *#pass(): Generator<void, void> {
+    const tapline = this.#tapline
+    if (!tapline || this.#closed) return
+    const directKnown = this.#directKnown
+    const listed = new Set(tapline.servers.filter((server) => server.listed))
+    // Names are given when all have been heard, so that they do not depend on who was faster either.
+    const list = yield* tapline.catalogue.steps({ provisional: !directKnown })
+    if (!this.#applied || !directKnown || tapline.settings.apply !== 'next-session')
+      yield* this.#offer(tapline, list, directKnown)
+    if (tapline !== this.#tapline) return
+    if (directKnown) this.#memory?.remember({ definitions: this.#registry.definitions(), list, listed })
+    for (const server of tapline.servers) {
+      if (directKnown || !exposuresOf(server.spec).has('direct'))
+        this.#options.onApplied(server, this.toolsOf(server.spec.name))
     }
   }
 
-  #apply(): void {
-    const tapline = this.#tapline
-    if (!tapline || this.#closed) return
-    if (this.#applied && this.#directKnown && tapline.settings.apply === 'next-session')
-      return this.#settle(tapline)
-    // Names are given when all have been heard, so that they do not depend on who was faster either.
-    const { tools, diagnostics } = tapline.catalogue.list({ provisional: !this.#directKnown })
+  *#offer(tapline: Tapline, { tools, diagnostics }: ToolList, directKnown: boolean): Generator<void, void> {
     this.problems = diagnostics.map(({ message }) => message)
     for (const message of this.problems) this.#options.notices.say({ severity: 'warning', message })
     // With a cold cache the direct tools come all at once, so that their order does not depend on who was faster.
-    const shown = (
-      this.#directKnown ? tools : tools.filter(({ exposure }) => exposure !== 'direct')
-    ).toSorted((a, b) => Number(comesFromFactory(b)) - Number(comesFromFactory(a)))
+    const shown = (directKnown ? tools : tools.filter(({ exposure }) => exposure !== 'direct')).toSorted(
+      (a, b) => Number(comesFromFactory(b)) - Number(comesFromFactory(a)),
+    )
     for (const spec of shown) this.#sayRenamed(spec)
     this.#specs = new Map(shown.map((spec) => [spec.name, spec]))
-    this.#registry.apply(shown, (server) => this.#instructionsOf(server))
-    this.#resources.apply(this.#directKnown)
+    const words = new Map(tapline.servers.map(({ spec: { name } }) => [name, this.#instructionsOf(name)]))
+    yield* this.#registry.apply(shown, (server) => words.get(server))
+    this.#resources.apply(directKnown)
     this.#applied = true
-    this.#settle(tapline)
   }
 
   async ready(signal: AbortSignal | undefined): Promise<void> {
-    if (!this.#waiting) return
-    await Promise.race([this.#waiting, aborted(signal)])
+    await unlessAborted(this.#declared(), signal)
+  }
+
+  async upToDate(signal: AbortSignal | undefined): Promise<void> {
+    await unlessAborted(this.#timer === undefined ? this.#passes.done() : this.applyNow(), signal)
   }
 
   section(): string | undefined {
@@ -160,6 +179,7 @@ class SessionToolbox implements Toolbox {
     const [, params, signal, onUpdate] = call
     const spec = this.#specs.get(name)
     const server = this.#tapline?.server(spec?.server.name ?? this.#registry.serverOf(name) ?? '')
+    if (server?.spec.enabled) assertReachable(server)
     if (!spec || !server?.spec.enabled) throw new Error(whyGone(name, server))
     const reads = (): boolean => this.#resources.reads(server)
     return callServer(server, spec, this.#options.paths.home, params, signal, onUpdate, reads)
@@ -175,6 +195,7 @@ class SessionToolbox implements Toolbox {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#passes.end()
     clearTimeout(this.#timer)
     await this.#memory?.close()
   }
@@ -196,13 +217,12 @@ class SessionToolbox implements Toolbox {
     this.#options.notices.say({ severity: 'warning', message })
   }
 
-  #settle(tapline: Tapline): void {
-    if (this.#directKnown) this.#memory?.remember(this.#registry.definitions())
-    for (const server of tapline.servers) {
-      if (this.#directKnown || !exposuresOf(server.spec).has('direct')) {
-        this.#options.onApplied(server, this.toolsOf(server.spec.name))
-      }
-    }
+  /** All direct tools are registered, as far as they were waited for. */
+  async #declared(): Promise<void> {
+    await this.#waiting
+    const servers = this.#tapline?.servers ?? []
+    // What is only found or called by scripts holds no prompt up.
+    if (servers.some(({ spec }) => spec.enabled && exposuresOf(spec).has('direct'))) await this.#passes.done()
   }
 
   async #waitFor(servers: readonly Server[]): Promise<void> {
@@ -221,20 +241,6 @@ class SessionToolbox implements Toolbox {
     }
     this.#directKnown = true
     this.#waiting = undefined
-    this.applyNow()
+    await this.applyNow()
   }
-}
-
-/** Why a tool that the model knows of cannot be called. */
-function whyGone(name: string, server: Server | undefined): string {
-  if (server && !server.spec.enabled) return `MCP server "${server.spec.name}" is disabled.`
-  if (server && unsettled([server]).length > 0) return `MCP server "${server.spec.name}" is still starting.`
-  return `MCP tool "${name}" is no longer available.`
-}
-
-function aborted(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) resolve()
-    else signal?.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

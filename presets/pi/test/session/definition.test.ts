@@ -37,7 +37,7 @@ describe('a tool that the model still knows', () => {
   it.each([
     ['of a server that is off', { enabled: false }, 'connected', 'MCP server "docs" is disabled.'],
     ['of one that connects', { enabled: true }, 'connecting', 'MCP server "docs" is still starting.'],
-    ['that is gone', { enabled: true }, 'failed', 'MCP tool "mcp__docs__search" is no longer available.'],
+    ['that is gone', { enabled: true }, 'connected', 'MCP tool "mcp__docs__search" is no longer available.'],
   ])('%s says so', async (_what, { enabled }, state, message) => {
     const toolbox = createToolbox({
       pi: {
@@ -47,7 +47,7 @@ describe('a tool that the model still knows', () => {
         registerTool: () => undefined,
       } as unknown as ExtensionAPI,
       paths: { agentDir: '/nowhere', home: '/nowhere', cwd: '/nowhere', loopsDir: '/nowhere/loops' },
-      cachedNames: new Set(),
+      early: { names: new Set(), definitions: [], instructions: {} },
       notices: {
         say: () => undefined,
         setAside: () => undefined,
@@ -57,18 +57,27 @@ describe('a tool that the model still knows', () => {
       onApplied: () => undefined,
     })
     let offered: readonly ToolSpec[] = [spec()]
-    const server = { spec: { name: 'docs', enabled }, session: { status: { state } }, listed: false }
+    const server = {
+      spec: { name: 'docs', enabled },
+      session: { status: { state } },
+      listed: state === 'connected',
+    }
     const tapline = {
       servers: [],
       server: (name: string) => (name === 'docs' ? (server as unknown as Server) : undefined),
       settings: {},
       services: {},
       kernel: { plugins: [], hooks: { registerTool: { taps: [] } } },
-      catalogue: { list: () => ({ tools: offered, diagnostics: [] }) },
+      catalogue: {
+        *steps() {
+          yield
+          return { tools: offered, setAside: [], diagnostics: [] }
+        },
+      },
     }
     toolbox.use(tapline as unknown as Tapline)
     offered = []
-    toolbox.applyNow()
+    await toolbox.applyNow()
     const call = toolbox.call('mcp__docs__search', 'id', {}, undefined, undefined, {} as never)
     await expect(call).rejects.toThrow(message)
     await toolbox.close()

@@ -2,9 +2,11 @@ import type { ExtensionAPI } from '@earendil-works/pi-coding-agent'
 import type { ToolSpec } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
 import { describe, expect, it } from 'vitest'
-import { createRegistry } from '../../src/session/registry.ts'
+import { createRegistry, type Registry } from '../../src/session/registry.ts'
 import { sourcesText } from '../../src/session/sources-text.ts'
 import { createToolbox, type Toolbox } from '../../src/session/toolbox.ts'
+import { packed, unpacked } from '../../src/cached-tools.ts'
+import { definitionOf } from '../../src/session/definition.ts'
 
 const tool = (name: string, parameters: Record<string, unknown> = {}): ToolSpec =>
   ({
@@ -17,6 +19,8 @@ const tool = (name: string, parameters: Record<string, unknown> = {}): ToolSpec 
     serverTool: { name, inputSchema: {} },
   }) as unknown as ToolSpec
 
+const NOTHING = { names: new Set<string>(), definitions: [], instructions: {} }
+
 const fakePi = (registered: string[]) =>
   ({
     getAllTools: () => [],
@@ -24,7 +28,14 @@ const fakePi = (registered: string[]) =>
       if (name === 'refused') throw new Error('pi says no')
       registered.push(name)
     },
+    getActiveTools: () => [],
+    setActiveTools: () => undefined,
   }) as unknown as ExtensionAPI
+
+/** Makes all steps. */
+function apply(registry: Registry, tools: readonly ToolSpec[]): void {
+  Array.from(registry.apply(tools, () => undefined))
+}
 
 describe('the registry', () => {
   it('registers the rest when one tool cannot be', () => {
@@ -34,24 +45,104 @@ describe('the registry', () => {
     cyclic.self = cyclic
     const registry = createRegistry(
       fakePi(registered),
-      new Set(),
+      NOTHING,
       () => Promise.reject(new Error('not called')),
       (name) => refused.push(name),
     )
     const tools = [tool('a'), tool('cyclic', cyclic), tool('big', { n: 1n }), tool('refused'), tool('z')]
-    registry.apply(tools, () => undefined)
+    apply(registry, tools)
     expect(registered).toEqual(['a', 'z'])
     expect(refused).toEqual(['cyclic', 'big', 'refused'])
     expect(registry.definitions().map(({ name }) => name)).toEqual(['a', 'z'])
   })
+
+  it('registers nothing anew of what was registered before the session as it is now', () => {
+    const [a, b, changed] = [tool('a'), tool('b'), tool('b', { type: 'object' })].map((spec) =>
+      definitionOf(spec, 'Be kind.'),
+    )
+    // Through a file, which has what they share once.
+    const file = JSON.parse(JSON.stringify(packed([a!, b!]))) as ReturnType<typeof packed>
+    expect(file.shared).toHaveLength(2)
+    const definitions = file.tools.map((each) => unpacked(each, file.shared))
+    const registered: string[] = []
+    const early = { names: new Set(['a', 'b']), definitions }
+    const registry = createRegistry(fakePi(registered), early, () => Promise.reject(new Error('not called')))
+    const words = () => 'Be kind.'
+    Array.from(registry.apply([tool('a'), tool('b')], words))
+    expect(registered).toEqual([])
+    Array.from(registry.apply([tool('a'), tool('b', { type: 'object' })], words))
+    expect(registered).toEqual(['b'])
+    expect(registry.definitions()).toEqual([a, changed])
+  })
+
+  it('has direct tools declared together and in order, and takes back those that are not any more', () => {
+    const pi = declaringPi(['read'])
+    const registry = createRegistry(pi, NOTHING, () => Promise.reject(new Error('not called')))
+    const first = registry.apply([tool('a'), tool('b')], () => undefined)
+    first.next()
+    first.next()
+    expect(pi.active()).toEqual(['read'])
+    // It was left before its end: the next one declares what it has registered too.
+    apply(registry, [tool('a'), tool('b'), tool('c')])
+    expect(pi.active()).toEqual(['read', 'a', 'b', 'c'])
+    const later = [{ ...tool('a'), exposure: 'deferred' as const }, tool('b', { type: 'object' }), tool('c')]
+    registry.apply(later, () => undefined).next()
+    apply(registry, later)
+    expect(pi.active()).toEqual(['read', 'b', 'c'])
+    apply(registry, [tool('a'), tool('b'), tool('c')])
+    expect(pi.active()).toEqual(['read', 'b', 'c', 'a'])
+  })
+
+  it('leaves what somebody has switched off as it is, until it comes back', () => {
+    const pi = declaringPi(['read'])
+    const registry = createRegistry(pi, NOTHING, () => Promise.reject(new Error('not called')))
+    apply(registry, [tool('a'), tool('b')])
+    pi.setActiveTools(['read', 'b'])
+    apply(registry, [tool('a', { type: 'object' }), tool('b')])
+    expect(pi.active()).toEqual(['read', 'b'])
+    apply(registry, [tool('b')])
+    apply(registry, [tool('a'), tool('b')])
+    expect(pi.active()).toEqual(['read', 'b', 'a'])
+  })
+
+  it.each([3, 30])('hides %i tools that are gone', (count) => {
+    const pi = declaringPi(['read'])
+    const registry = createRegistry(pi, NOTHING, () => Promise.reject(new Error('not called')))
+    const many = Array.from({ length: count }, (_, n) => tool(`many_${n}`))
+    apply(registry, [tool('a'), ...many])
+    expect(pi.active()).toHaveLength(count + 2)
+    apply(registry, [tool('a')])
+    expect(pi.active()).toEqual(['read', 'a'])
+    expect(pi.hidden()).toEqual(many.map(({ name }) => name))
+    expect(registry.definitions().map(({ name }) => name)).toEqual(['a'])
+  })
 })
 
-it('lets nothing escape from the toolbox, and says it once', () => {
+/** A pi that declares tools as pi does: new direct ones by itself, unless they are not active by default. */
+function declaringPi(active: string[]) {
+  const exposures = new Map<string, string>()
+  const pi = {
+    getAllTools: () => [],
+    registerTool: (given: { name: string; exposure: string; defaultActive?: boolean }) => {
+      const { name, exposure, defaultActive = true } = given
+      if (exposure === 'direct' && exposures.get(name) !== 'direct' && defaultActive) active.push(name)
+      if (exposure === 'hidden') active = active.filter((each) => each !== name)
+      exposures.set(name, exposure)
+    },
+    getActiveTools: () => active,
+    setActiveTools: (names: string[]) => void (active = [...new Set(names)]),
+    active: () => active,
+    hidden: () => [...exposures].flatMap(([name, exposure]) => (exposure === 'hidden' ? [name] : [])),
+  }
+  return pi as unknown as ExtensionAPI & typeof pi
+}
+
+it('lets nothing escape from the toolbox, and says it once', async () => {
   const said: string[] = []
   const toolbox = createToolbox({
     pi: fakePi([]),
     paths: { agentDir: '/nowhere', home: '/nowhere', cwd: '/nowhere', loopsDir: '/nowhere/loops' },
-    cachedNames: new Set(),
+    early: NOTHING,
     notices: {
       say: ({ message }) => said.push(message),
       setAside: () => undefined,
@@ -65,12 +156,13 @@ it('lets nothing escape from the toolbox, and says it once', () => {
     settings: {},
     kernel: { plugins: [], hooks: { registerTool: { taps: [] } } },
     catalogue: {
-      list: () => {
+      steps: () => {
         throw new Error('no list')
       },
     },
   }
   toolbox.use(broken as unknown as Tapline)
+  await toolbox.upToDate(undefined)
   expect(said).toEqual(['MCP tools could not be registered: no list'])
 })
 

@@ -82,6 +82,10 @@ function lendingFor({ pi, ctx, paths, notices, shared }: AgentsOptions): Lending
     ...(credentials ? { credentials } : {}),
     ...(isModelProvider ? { isModelProvider } : {}),
     session: () => shared()?.tapline.kernel,
+    runs: (name) => {
+      const spec = shared()?.tapline.server(name)?.spec
+      return spec?.enabled === true && spec.source.scope !== 'project'
+    },
     projects: createProjects(paths.home),
     notices,
     refused: approvalOnCommandLine(process.argv) === false,

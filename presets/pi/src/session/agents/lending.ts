@@ -1,4 +1,4 @@
-import { type HostPaths, messageOf, type Projects, type ToolSpec } from '@tapline/core'
+import { type HostPaths, messageOf, type Projects, type ServerSpec, type ToolSpec } from '@tapline/core'
 import type { Server } from '@tapline/headless'
 import type { Notices } from '../notices.ts'
 import { LentProject, type LentProjectOptions } from './lent-project.ts'
@@ -8,8 +8,11 @@ const MOST_PROJECTS = 8
 
 /** The servers of another project, for one run. */
 export interface Loan {
-  /** A server of that project, connected or not. */
+  /** The servers of that project, connected or not, as they are now. */
+  readonly servers: readonly Server[]
   server(name: string): Server | undefined
+  /** A server that the session runs, as that project wants it; undefined where it says nothing of it. */
+  override(name: string): ServerSpec | undefined
   /** The tools of those that are connected, named apart from names that are `taken`. */
   tools(taken: (name: string) => boolean): readonly ToolSpec[]
   giveBack(): void
@@ -18,8 +21,9 @@ export interface Loan {
 /** Lends servers of other projects to runs that work there. */
 export interface Lending {
   /**
-   * The servers that the project at `cwd` has of its own, connected, at most ten seconds later. Undefined where it is
-   * this session's project, and where there is nothing that somebody said yes to. Never rejects.
+   * The servers that the project at `cwd` has of its own, connected, at most ten seconds later, and what it says of the
+   * session's. Undefined where it is this session's project, and where there is nothing that somebody said yes to. Never
+   * rejects.
    */
   borrow(cwd: string, signal: AbortSignal): Promise<Loan | undefined>
   /** Ends all of them within a bounded time. */
@@ -63,10 +67,9 @@ class Pool implements Lending {
     project.users++
     try {
       await project.read()
-      if (project.hasServers && this.#hasRoomFor(project, cwd)) {
-        await project.connect(signal)
-        return this.#loan(project, cwd)
-      }
+      const connects = project.hasServers && this.#hasRoomFor(project, cwd)
+      if (connects) await project.connect(signal)
+      if (connects || project.hasOverrides) return this.#loan(project, cwd)
     } catch (thrown) {
       this.#warn(`The MCP servers of ${cwd} could not be set up: ${messageOf(thrown)}`)
     }
@@ -105,7 +108,11 @@ class Pool implements Lending {
   #loan(project: LentProject, cwd: string): Loan {
     let has = true
     return {
+      get servers() {
+        return project.servers
+      },
       server: (name) => project.server(name),
+      override: (name) => project.override(name),
       tools: (taken) => project.tools(taken),
       giveBack: () => {
         if (!has) return

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { cleanText, cut, type Diagnostic, type Kernel, type Plugin, type ToolSpec } from '@tapline/core'
+import { cleanText, cut, type Diagnostic, type Kernel, type ServerSpec, type ToolSpec } from '@tapline/core'
 import {
   createTapline,
   isTrustedByPi,
@@ -12,6 +12,7 @@ import {
   type TaplineOptions,
   trustStore,
 } from '@tapline/headless'
+import { asInSession } from './as-in-session.ts'
 
 /** A server that is not there by then lends its tools to later runs, in milliseconds. */
 const LONGEST_WAIT_MS = 10_000
@@ -26,9 +27,14 @@ export interface LentProjectOptions extends Pick<
 > {
   /** The session's own kernel; undefined while it is being set up. */
   session(): Kernel | undefined
+  /** Whether the session runs the server of this name that is the person's own. */
+  runs(server: string): boolean
 }
 
-/** The servers that another project has of its own, as far as the person has said yes to them. */
+/**
+ * The servers that another project has of its own, as far as the person has said yes to them, those of the person that
+ * run there and not in the session, and what the project says of those that the session runs.
+ */
 export class LentProject {
   /** How many runs have it now. */
   users = 0
@@ -43,6 +49,8 @@ export class LentProject {
   #found: Diagnostic[] | undefined
   /** Project files that somebody said no to. */
   readonly #refused = new Set<string>()
+  /** By name. */
+  #overrides: ReadonlyMap<string, ServerSpec> = new Map()
   #taken: (name: string) => boolean = () => false
   #closed = false
 
@@ -89,6 +97,20 @@ export class LentProject {
     await Promise.race([settled, aborted(patience)])
   }
 
+  /** Whether it says something of servers that the session runs. */
+  get hasOverrides(): boolean {
+    return this.#overrides.size > 0
+  }
+
+  /** A server that the session runs, as this project wants it. */
+  override(name: string): ServerSpec | undefined {
+    return this.#overrides.get(name)
+  }
+
+  get servers(): readonly Server[] {
+    return this.#tapline?.servers ?? []
+  }
+
   server(name: string): Server | undefined {
     return this.#tapline?.server(name)
   }
@@ -103,6 +125,7 @@ export class LentProject {
   async close(): Promise<void> {
     this.#closed = true
     await this.#reading.catch(() => undefined)
+    this.#overrides = new Map()
     await this.#end()
   }
 
@@ -138,7 +161,7 @@ export class LentProject {
     const cwd = this.#cwd
     this.#tapline = await createTapline({
       ...this.#options,
-      plugins: [asInSession(this.#options.session)],
+      plugins: [asInSession(this.#options.session, (servers) => this.#lent(servers))],
       paths,
       trust,
       get projectTrusted() {
@@ -151,6 +174,18 @@ export class LentProject {
       toolNames: { taken: (name) => this.#taken(name) },
       onDiagnostic: (diagnostic) => (this.#found ? this.#found.push(diagnostic) : this.#tell(diagnostic)),
     })
+  }
+
+  /**
+   * Which of the servers that run there are connected for it: nothing is connected twice. Notes what is said of those
+   * that the session has.
+   */
+  #lent(servers: readonly ServerSpec[]): readonly ServerSpec[] {
+    const isShared = ({ name, source }: ServerSpec): boolean =>
+      source.scope !== 'project' && this.#options.runs(name)
+    const overridden = servers.filter((spec) => isShared(spec) && spec.source.override !== undefined)
+    this.#overrides = new Map(overridden.map((spec) => [spec.name, spec]))
+    return servers.filter((spec) => !isShared(spec) && (spec.source.scope === 'project' || spec.enabled))
   }
 
   #untrusted(unasked: readonly string[]): readonly Diagnostic[] {
@@ -191,31 +226,6 @@ export class LentProject {
     await ended?.close()
   }
 }
-
-/**
- * Leaves the person's own servers to the session: nothing is connected twice. How a server is reached and whether a
- * tool is hidden, the session's plugins say too. Those that other extensions handed in know one session, so they are
- * not set up a second time here.
- */
-const asInSession = (session: LentProjectOptions['session']): Plugin => ({
-  name: 'lent-project',
-  api: 1,
-  setup({ hooks }) {
-    hooks.config.tap({ stage: 'host', critical: true }, (state) => ({
-      ...state,
-      servers: state.servers.filter(({ source }) => source.scope === 'project'),
-    }))
-    hooks.connect.tapPromise({ stage: 'early' }, async (request) => {
-      const kernel = session()
-      if (!kernel) throw request.error('NOT_CONNECTED', 'The session is being set up.')
-      return kernel.hooks.connect.promise(request)
-    })
-    hooks.registerTool.tap({ stage: 'host', critical: true }, (tool, context) => {
-      const hidden = session()?.hooks.registerTool.call(tool, context)?.hidden
-      return hidden === undefined ? undefined : { ...tool, hidden }
-    })
-  },
-})
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

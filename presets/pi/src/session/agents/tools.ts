@@ -1,10 +1,12 @@
 import type { AgentSession, ToolDefinition } from '@earendil-works/pi-coding-agent'
-import type { AgentTask, AgentTool, HostPaths, ToolSpec } from '@tapline/core'
+import type { AgentTask, AgentTool, Exposure, HostPaths, ServerSpec, ToolSpec } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
+import { toolExposure } from '@tapline/tools'
 import { callServer } from '../calls.ts'
 import { definitionOf } from '../definition.ts'
 import type { Toolbox } from '../toolbox.ts'
 import type { Loan } from './lending.ts'
+import { readsResourcesOf, resourceTools } from './resources.ts'
 import type { PiSdk } from './running-copy.ts'
 
 /** pi's tools that change nothing. A shell is not among them: nobody is there to say no. */
@@ -46,12 +48,14 @@ interface Offered {
 }
 
 /**
- * pi's read-only tools, the task's own, and those of the servers that are connected now. This session's have the names
- * that they have in the session, and are calls of its connections: no second client is opened. `session` is the
- * sub-agent's, once it exists.
+ * pi's read-only tools, the task's own, and those of the servers that are connected now, with the tools that read their
+ * resources. This session's have the names that they have in the session, and are calls of its connections: no second
+ * client is opened. `session` is the sub-agent's, once it exists.
  */
 export function toolsFor(sdk: PiSdk, task: AgentTask, reach: Reach, session: () => AgentSession): AgentTools {
-  const own = task.tools.map(ownTool)
+  const ofTask = task.tools.map(ownTool)
+  const reading = readingFor(task, reach).filter(({ name }) => !ofTask.some((tool) => tool.name === name))
+  const own = [...ofTask, ...reading]
   const taken = new Set<string>([...READ_ONLY, ...own.map(({ name }) => name)])
   const offered = offeredTo(task, reach, taken)
   const isSearched = ({ spec }: Offered): boolean =>
@@ -87,52 +91,91 @@ function serverTool({ spec, server, call }: Offered, isSearched: boolean): ToolD
 /** The tools of servers, each under a name of its own. */
 function offeredTo(task: AgentTask, { shared, loan }: Reach, taken: ReadonlySet<string>): readonly Offered[] {
   if (!shared) return []
-  const { toolbox, paths } = shared
+  const { toolbox } = shared
   const here = sharedTools(shared, task.cwd, loan).filter(({ spec }) => !taken.has(spec.name))
   const given = new Set([...taken, TOOL_SEARCH, ...here.map(({ spec }) => spec.name)])
   const lent = loan?.tools((name) => given.has(name) || toolbox.taken(name)) ?? []
-  return [...here, ...lent.map((spec) => lentTool(spec, loan as Loan, paths.home))].filter(
+  return [...here, ...lent.map((spec) => lentTool(spec, loan as Loan, shared))].filter(
     // pi reads a leading sign in an allow-list as a change of it.
     ({ spec }) => spec.exposure !== 'hidden' && !spec.name.startsWith('-'),
   )
 }
 
+/** What reads the resources of those servers. */
+function readingFor(task: AgentTask, { shared, loan }: Reach): readonly ToolDefinition[] {
+  if (!shared) return []
+  const servers = (): readonly Server[] => [
+    ...sharedServers(shared, task.cwd, loan).filter(
+      ({ spec }) => loan?.override(spec.name)?.exposure !== 'hidden',
+    ),
+    ...(loan?.servers ?? []),
+  ]
+  return resourceTools({ ...shared, servers })
+}
+
 /**
- * Tools of connected servers as the session has them. A project's servers are for runs in that project; where the
- * run's project has a server of the same name, that one is meant.
+ * Those servers of the session that are connected. A project's servers are for runs in that project; where the run's
+ * project has a server of the same name, that one is meant, and where it has switched off the person's, that is so.
  */
-function sharedTools(
-  { tapline, toolbox, paths }: SharedTools,
+function sharedServers(
+  { tapline, paths }: SharedTools,
   target: string,
   loan: Loan | undefined,
-): readonly Offered[] {
+): readonly Server[] {
   const isNear = tapline.projects.holds(paths.cwd, target)
-  const offered = new Set(
-    tapline.servers
-      .filter(({ spec, session }) => spec.enabled && session.status.state === 'connected')
-      .filter(({ spec }) => isNear || spec.source.scope !== 'project')
-      .filter(({ spec }) => loan?.server(spec.name) === undefined)
-      .flatMap(({ spec }) => toolbox.toolsOf(spec.name)),
-  )
-  return tapline.catalogue
-    .list({ provisional: true })
-    .tools.filter(({ name }) => offered.has(name))
-    .map((spec) => ({
-      spec,
-      server: tapline.server(spec.server.name),
-      call: (...call) => toolbox.call(spec.name, ...call),
-    }))
+  return tapline.servers
+    .filter(({ spec, session }) => spec.enabled && session.status.state === 'connected')
+    .filter(({ spec }) => isNear || spec.source.scope !== 'project')
+    .filter(({ spec }) => loan?.server(spec.name) === undefined)
+    .filter(({ spec }) => loan?.override(spec.name)?.enabled !== false)
+}
+
+/** Their tools, as the session has them, or as the run's project exposes them. */
+function sharedTools(shared: SharedTools, target: string, loan: Loan | undefined): readonly Offered[] {
+  const { tapline, toolbox } = shared
+  const servers = new Map(sharedServers(shared, target, loan).map((server) => [server.spec.name, server]))
+  const offered = new Set([...servers.keys()].flatMap((name) => toolbox.toolsOf(name)))
+  return tapline.catalogue.list({ provisional: true }).tools.flatMap((spec): Offered[] => {
+    const server = servers.get(spec.server.name)
+    const override = loan?.override(spec.server.name)
+    if (server && override) {
+      return [sharedTool({ ...spec, exposure: exposureThere(spec, server, override) }, server, shared)]
+    }
+    if (!offered.has(spec.name)) return []
+    return [{ spec, server, call: (...call) => toolbox.call(spec.name, ...call) }]
+  })
+}
+
+/** What a plugin has made of it stays so: a project's file says nothing of that. */
+function exposureThere({ exposure, serverTool }: ToolSpec, { spec }: Server, override: ServerSpec): Exposure {
+  const isOfPlugin = exposure !== toolExposure(spec, serverTool.name)
+  return isOfPlugin ? exposure : toolExposure(override, serverTool.name)
+}
+
+/** One that the session itself may not have declared. */
+function sharedTool(spec: ToolSpec, server: Server, { tapline, paths }: SharedTools): Offered {
+  const reads = (): boolean => readsResourcesOf(server, tapline)
+  return {
+    spec,
+    server,
+    call: async (_id, params, signal, onUpdate) => {
+      if (tapline.server(spec.server.name) !== server || !server.spec.enabled)
+        throw new Error(`MCP tool "${spec.name}" is no longer available.`)
+      return callServer(server, spec, paths.home, params, signal, onUpdate, reads)
+    },
+  }
 }
 
 /** Looked up at each call: trust may have been taken back since the run began. */
-function lentTool(spec: ToolSpec, loan: Loan, home: string): Offered {
+function lentTool(spec: ToolSpec, loan: Loan, { tapline, paths }: SharedTools): Offered {
   return {
     spec,
     server: loan.server(spec.server.name),
     call: async (_id, params, signal, onUpdate) => {
       const server = loan.server(spec.server.name)
       if (!server?.spec.enabled) throw new Error(`MCP tool "${spec.name}" is no longer available.`)
-      return callServer(server, spec, home, params, signal, onUpdate)
+      const reads = (): boolean => readsResourcesOf(server, tapline)
+      return callServer(server, spec, paths.home, params, signal, onUpdate, reads)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { cleanText } from '@tapline/core'
 import type { RulesStatus } from '@tapline/rules-sink'
-import { fit, pad } from '../inbox/columns.ts'
+import { fit, pad } from '../screen/columns.ts'
 import type { Arrivals } from './arrivals.ts'
 
 /** pi shows at most ten lines of a widget. */

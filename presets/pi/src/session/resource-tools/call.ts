@@ -3,7 +3,7 @@ import { isTaplineError } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
 import { callResourceTool as answerOf, type ResourceAnswer, type ResourceTool } from '@tapline/resources'
 import { limitContent, type ModelContent, saveOutput, toModelResult } from '@tapline/tools'
-import { unsettled } from '../reach.ts'
+import { assertReachable, unsettled } from '../reach.ts'
 
 /** What a list may show to the model in bytes, as pi has it, whichever servers it is of. */
 const MOST_LISTED = 20 * 1_024
@@ -15,7 +15,7 @@ export interface ResourceToolCall {
   readonly tool: ResourceTool
   readonly params: unknown
   readonly signal: AbortSignal | undefined
-  readonly tapline: Tapline
+  readonly tapline: Pick<Tapline, 'servers' | 'server'>
   /** The home directory. */
   readonly home: string
   /** The servers that the tools reach, once those that this call waits for have settled. */
@@ -27,13 +27,16 @@ export async function callResourceTool(call: ResourceToolCall): Promise<Result> 
   const { tool, params, signal, tapline, home } = call
   await Promise.all(concerned(tapline, params).map((server) => server.settled(signal)))
   try {
-    const servers = call.reached().map(({ spec, session }) => ({
-      name: spec.name,
-      request: (
+    const servers = call.reached().map((server) => ({
+      name: server.spec.name,
+      request: async (
         method: string,
         given: Readonly<Record<string, unknown>> | undefined,
         abort: AbortSignal | undefined,
-      ) => session.request(method, given, abort ? { signal: abort } : {}),
+      ) => {
+        assertReachable(server)
+        return server.session.request(method, given, abort ? { signal: abort } : {})
+      },
     }))
     const answer = await answerOf(tool.name, params, { servers, signal })
     const read = tool.name === 'read_mcp_resource' ? tapline.server(answer.server) : undefined
@@ -55,7 +58,7 @@ export async function callResourceTool(call: ResourceToolCall): Promise<Result> 
 }
 
 /** The servers that this call has to wait for: the one that it names, else all. */
-function concerned({ servers }: Tapline, params: unknown): readonly Server[] {
+function concerned({ servers }: Pick<Tapline, 'servers'>, params: unknown): readonly Server[] {
   const named: unknown = (params as { readonly server?: unknown } | null | undefined)?.server
   const one = servers.filter(({ spec }) => typeof named === 'string' && spec.name === named.trim())
   return unsettled((one.length > 0 ? one : servers).filter(({ spec }) => spec.enabled))

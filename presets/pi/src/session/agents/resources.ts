@@ -1,0 +1,46 @@
+import type { ToolDefinition } from '@earendil-works/pi-coding-agent'
+import type { HostPaths } from '@tapline/core'
+import type { Server, Tapline } from '@tapline/headless'
+import { callResourceTool } from '../resource-tools/call.ts'
+
+/** Whose resources a sub-agent reads. */
+export interface AgentResources {
+  readonly tapline: Tapline
+  readonly paths: Pick<HostPaths, 'home'>
+  /** The servers that it is given, as they are now. */
+  servers(): readonly Server[]
+}
+
+/**
+ * The tools by which a sub-agent reads the resources of its servers: they only read, so it has them as it has pi's
+ * read-only tools. None where no server offers resources.
+ */
+export function resourceTools({ tapline, paths, servers }: AgentResources): readonly ToolDefinition[] {
+  const reached = (): readonly Server[] => servers().filter((server) => readsResourcesOf(server, tapline))
+  const { resources } = tapline.services
+  if (!resources || reached().length === 0) return []
+  const given = {
+    get servers() {
+      return reached()
+    },
+    server: (name: string) => reached().find(({ spec }) => spec.name === name),
+  }
+  return resources.tools.map((tool) => ({
+    ...tool,
+    exposure: 'direct',
+    execute: (_id, params, signal) =>
+      callResourceTool({ tool, params, signal, tapline: given, home: paths.home, reached }),
+  }))
+}
+
+/** Whether these tools reach a server. By the rule of the session a hidden server's resources are hidden too. */
+export function readsResourcesOf({ spec, session }: Server, { services }: Tapline): boolean {
+  const { state, capabilities } = session.status
+  return (
+    services.resources !== undefined &&
+    spec.enabled &&
+    spec.exposure !== 'hidden' &&
+    state === 'connected' &&
+    capabilities?.['resources'] !== undefined
+  )
+}
