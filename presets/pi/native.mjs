@@ -2,7 +2,7 @@
 // is given in TypeScript, and leaves .mjs files to Node: so src/index.ts may also be loaded by itself.
 export async function openSession(...given) {
   const { loadGradually } = await import('./src/loading.ts')
-  await loadGradually(new URL('./src/session/session.ts', import.meta.url))
+  await loadGradually()
   const session = await import('./src/session/session.ts')
   return session.openSession(...given)
 }

@@ -1,16 +1,20 @@
 import { readFileSync } from 'node:fs'
+import { extname } from 'node:path'
 
 /** So many files are loaded at a time. */
 const FILES = 8
 /** Static imports of values, as they stand in source and in what is built of it. */
 const IMPORTS = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm
 
+/** The session beside this file. Once it is built it is a few files, none of this name, and there is nothing to do. */
+const SESSION = new URL(`./session/session${extname(import.meta.url)}`, import.meta.url)
+
 /**
  * Imports a module after all that it needs of Tapline, some files after the other: to import it at once would stop
  * everything else for as long as hundreds of files take. Never rejects: what cannot be loaded, the import that
  * follows tells.
  */
-export async function loadGradually(entry: URL): Promise<void> {
+export async function loadGradually(entry: URL = SESSION): Promise<void> {
   const seen = new Set<string>()
   /** Loads enough of a file's imports that few are left; answers how many that are, with the file. */
   const load = async (url: string): Promise<number> => {
