@@ -6,7 +6,7 @@ const FILES = 8
 /** Static imports of values, as they stand in source and in what is built of it. */
 const IMPORTS = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm
 
-/** The session beside this file. Once it is built it is a few files, none of this name, and there is nothing to do. */
+/** The session beside this file: TypeScript in the repository, JavaScript once it is built. */
 const SESSION = new URL(`./session/session${extname(import.meta.url)}`, import.meta.url)
 
 /**

@@ -1,5 +1,5 @@
 import type { ExtensionAPI, ToolDefinition } from '@earendil-works/pi-coding-agent'
-import { cleanText, type HostPaths, messageOf, type ToolSpec } from '@tapline/core'
+import { cleanText, type HostPaths, messageOf, settledWithin, type ToolSpec } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
 import { type ToolList, toolName } from '@tapline/tools'
 import type { EarlyTools } from '../cached-tools.ts'
@@ -15,6 +15,7 @@ import { type ToolMemory, toolMemory } from './tool-memory.ts'
 /** Direct tools that nobody knows yet are waited for this long, counted from the session's start. */
 const LONGEST_WAIT_MS = 10_000
 const GATHER_MS = 50
+const LAST_PASS_MS = 1_000
 type ToolCall = Parameters<ToolDefinition['execute']>
 
 /** The tools of one pi session: when they are registered, and what their calls do. */
@@ -194,6 +195,8 @@ class SessionToolbox implements Toolbox {
   }
 
   async close(): Promise<void> {
+    // What a short session has heard of its servers is remembered too.
+    await settledWithin(LAST_PASS_MS, () => this.upToDate(undefined))
     this.#closed = true
     this.#passes.end()
     clearTimeout(this.#timer)
