@@ -40,7 +40,7 @@ export function createPlace(): Place {
 export const finding = (text: string, more: object = {}) => ({
   source: 'trigger:mcp:hub',
   runId: crypto.randomUUID(),
-  cwd: '/work/app',
+  cwd: '/home/ann/app',
   text,
   ...more,
 })

@@ -145,7 +145,7 @@ describe('the store', () => {
       expect.objectContaining({
         type: 'inbox',
         traceId: 'trace-1',
-        cwd: '/work/app',
+        cwd: '/home/ann/app',
         state: 'claimed',
         sourceLabel: 'trigger:mcp:hub',
         summary: 'one',

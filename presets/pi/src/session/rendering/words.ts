@@ -1,4 +1,4 @@
-import { columnsOf } from '../screen/columns.ts'
+import { columnsOf, pieces } from '../screen/columns.ts'
 
 /* A resumed session is drawn before anything else is loaded, and core alone takes longer than all of this: what its
    cleanLines does is done here too. Linear on hostile text. */
@@ -29,8 +29,6 @@ export interface Span {
   readonly style: (text: string) => string
 }
 
-const segmenter = new Intl.Segmenter()
-
 /**
  * The lines of a text that is one line, none wider than `width`: broken between words, and within a word that is wider
  * than that. Blanks stay where they are, but at the end of a line.
@@ -47,8 +45,8 @@ export function broken(spans: readonly Span[], width: number): readonly string[]
   for (const { text, style } of spans) {
     for (const word of text.match(/\s+|\S+/g) ?? []) {
       const isBlank = /^\s/.test(word)
-      const pieces = isBlank ? [word] : piecesOf(word, Math.max(1, width))
-      for (const piece of pieces) {
+      const parts = isBlank ? [word] : pieces(word, Math.max(1, width))
+      for (const piece of parts) {
         const own = columnsOf(piece)
         if (columns > 0 && columns + own > width) {
           end()
@@ -62,31 +60,6 @@ export function broken(spans: readonly Span[], width: number): readonly string[]
   }
   end()
   return lines
-}
-
-/** A word in pieces of at most so many columns; what belongs together is not parted. */
-function piecesOf(word: string, columns: number): readonly string[] {
-  if (columnsOf(word) <= columns) return [word]
-  const pieces: string[] = []
-  if (/^[!-~]+$/.test(word)) {
-    for (let at = 0; at < word.length; at += columns) pieces.push(word.slice(at, at + columns))
-    return pieces
-  }
-  let piece = ''
-  let width = 0
-  for (const { segment } of segmenter.segment(word)) {
-    const own = columnsOf(segment)
-    // Many marks on one letter, or a wide letter in one column, have no place anywhere.
-    if (own > columns) continue
-    if (width + own > columns) {
-      pieces.push(piece)
-      piece = ''
-      width = 0
-    }
-    piece += segment
-    width += own
-  }
-  return [...pieces, piece]
 }
 
 /** One run of escape sequences for what stands side by side in one style. */

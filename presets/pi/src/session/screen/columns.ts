@@ -1,4 +1,5 @@
 const segmenter = new Intl.Segmenter()
+const PLAIN = /^[ -~]+$/
 
 /** Characters beyond the first alphabets that take one column: accented letters, punctuation, arrows, lines. */
 const NARROW: readonly (readonly [number, number])[] = [
@@ -50,15 +51,20 @@ export function wrap(text: string, columns: number, most: number): readonly stri
   return [...lines.slice(0, most - 1), fit(lines.slice(most - 1).join(' '), columns)]
 }
 
-/** A text in pieces of at most so many columns; nothing that belongs together is parted. */
-function pieces(text: string, columns: number): string[] {
+/** A text in pieces of at most so many columns, one at least; nothing that belongs together is parted. */
+export function pieces(text: string, columns: number): string[] {
   if (columnsOf(text) <= columns) return [text]
   const found: string[] = []
+  // Long addresses and encoded data need not be looked at letter by letter.
+  if (columns >= 1 && PLAIN.test(text)) {
+    for (let at = 0; at < text.length; at += columns) found.push(text.slice(at, at + columns))
+    return found
+  }
   let piece = ''
   let width = 0
   for (const { segment } of segmenter.segment(text)) {
     const own = columnsOf(segment)
-    // Many marks on one letter have no place anywhere.
+    // Many marks on one letter, or a wide letter in one column, have no place anywhere.
     if (own > columns) continue
     if (width + own > columns) {
       found.push(piece)

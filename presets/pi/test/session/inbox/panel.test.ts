@@ -38,7 +38,7 @@ describe('the panel', () => {
   it('shows the list, the selected finding whole, and the keys', () => {
     const long = `deploy to production? ${'because of this and that '.repeat(8)}`
     const listed = [
-      entry(long, { kind: 'checkpoint', cwd: '/work/app' }),
+      entry(long, { kind: 'checkpoint', cwd: '/home/ann/app' }),
       entry('build 7 failed', { source: 'cron:nightly', created_at: 'yesterday' }),
     ]
     const lines = drawPanel(state(listed, { view: { listed, elsewhere: 4 } }), theme, 80, 40).map(plain)
@@ -51,7 +51,7 @@ describe('the panel', () => {
       ' deploy to production? because of this and that because of this and that',
       ' because of this and that because of this and that because of this and that',
       ' because of this and that because of this and that because of this and that',
-      ' hub, 5 min ago · /work/app · 1a2b3c4d',
+      ' hub, 5 min ago · /home/ann/app · 1a2b3c4d',
       '',
       ' ↑↓ move · enter claim · d dismiss · c clear · tab every project · esc close',
       ' + 4 new in other projects',
@@ -75,7 +75,9 @@ describe('the panel', () => {
   it('leaves out what matters least where the terminal is low, and never what it asks', () => {
     const note = 'Dismiss all 40 that are listed? c again: yes. Any other key: no.'
     const long = 'because of this and that '.repeat(12)
-    const listed = Array.from({ length: 40 }, (_, n) => entry(`finding ${n}. ${long}`, { cwd: '/work/app' }))
+    const listed = Array.from({ length: 40 }, (_, n) =>
+      entry(`finding ${n}. ${long}`, { cwd: '/home/ann/app' }),
+    )
     const drawn = (rows: number, more: Partial<PanelState> = {}): string[] =>
       drawPanel(state(listed, { selected: 7, view: { listed, elsewhere: 4 }, ...more }), theme, 80, rows).map(
         plain,

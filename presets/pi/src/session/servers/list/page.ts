@@ -6,7 +6,7 @@ import { BLANK, type Line, line } from '../../screen/line.ts'
 import { Search, SEARCH_KEY } from '../../screen/search.ts'
 import { Selection } from '../../screen/selection.ts'
 import type { Sheet } from '../../screen/sheet.ts'
-import { doings } from '../doings.ts'
+import { serverActions } from '../server-actions.ts'
 import { byAttention, needsAttention } from '../order.ts'
 import { type Page, type Panel, type Room, titleLine } from '../page.ts'
 import { createServerPage } from '../server/page.ts'
@@ -27,7 +27,7 @@ const ROOM_FOR_HEAD = 20
 
 interface Hints {
   readonly open: readonly Hint[]
-  readonly doings: readonly Hint[]
+  readonly actions: readonly Hint[]
   readonly others: readonly Hint[]
 }
 
@@ -96,7 +96,7 @@ class ListPage implements Page {
       this.#asked = server.spec.name
       return
     }
-    doings(this.#panel, server.spec.name)
+    serverActions(this.#panel, server.spec.name)
       .find(({ key }) => key === letter)
       ?.run()
   }
@@ -147,7 +147,7 @@ class ListPage implements Page {
 
   #feet(server: Server | undefined, hasMoreProblems: boolean, width: number): Sheet['feet'] {
     const hints = this.#hints(server, hasMoreProblems)
-    const keys = hintLines([...hints.open, ...hints.doings, ...hints.others], this.#panel.keybindings, width)
+    const keys = hintLines([...hints.open, ...hints.actions, ...hints.others], this.#panel.keybindings, width)
     // What can be done is also on the page of the server; how to leave is nowhere else.
     const few = hintLines([...hints.open, ...hints.others], this.#panel.keybindings, width).slice(0, 1)
     if (!server) return [[BLANK, ...keys], few]
@@ -170,13 +170,13 @@ class ListPage implements Page {
             ['confirm', 'open'],
           ]
         : []
-      return { open, doings: [], others: [['cancel', 'show all']] }
+      return { open, actions: [], others: [['cancel', 'show all']] }
     }
     const problems: readonly Hint[] = hasMoreProblems ? [['p', 'problems']] : []
-    if (!server) return { open: [], doings: [], others: [...problems, ['cancel', 'close']] }
+    if (!server) return { open: [], actions: [], others: [...problems, ['cancel', 'close']] }
     return {
       open: [['confirm', 'open']],
-      doings: doings(this.#panel, server.spec.name).flatMap(({ key, short }): readonly Hint[] =>
+      actions: serverActions(this.#panel, server.spec.name).flatMap(({ key, short }): readonly Hint[] =>
         short === undefined ? [] : [[key, short]],
       ),
       others: [[SEARCH_KEY, 'find'], ...problems, ['cancel', 'close']],

@@ -5,7 +5,7 @@ import type { Action } from '../../screen/keys.ts'
 import { BLANK, type Line, line } from '../../screen/line.ts'
 import { Selection } from '../../screen/selection.ts'
 import type { Sheet } from '../../screen/sheet.ts'
-import { doings } from '../doings.ts'
+import { serverActions } from '../server-actions.ts'
 import { needsAttention } from '../order.ts'
 import { type Page, type Panel, type Room, titleLine } from '../page.ts'
 import { standingOf, troubleOf } from '../standing.ts'
@@ -96,10 +96,10 @@ class ServerPage implements Page {
       ...section,
       run: () => this.#panel.open(open()),
     }))
-    const doing = doings(this.#panel, this.#name)
+    const actions = serverActions(this.#panel, this.#name)
     // What helps comes first.
     const first = !server.spec.enabled || needsAttention(server) ? 1 : 0
-    return [...doing.slice(0, first), ...sections, ...doing.slice(first)]
+    return [...actions.slice(0, first), ...sections, ...actions.slice(first)]
   }
 
   #head(server: Server, width: number, height: number): readonly Line[] {

@@ -7,7 +7,7 @@ import type { Panel } from './page.ts'
 import { openSignIn } from './sign-in/page.ts'
 
 /** Something that can be done with a server. */
-export interface Doing {
+export interface ServerAction {
   /** The letter that does it. */
   readonly key: string
   readonly label: string
@@ -19,24 +19,24 @@ export interface Doing {
 }
 
 /** What can be done with the server of this name as it stands now, what it needs most first. */
-export function doings(panel: Panel, name: string): readonly Doing[] {
+export function serverActions(panel: Panel, name: string): readonly ServerAction[] {
   const { tapline } = panel.scope
   const server = tapline.server(name)
   if (!server) return []
   const { spec, session } = server
   const { state } = session.status
-  const exposure: Doing = {
+  const exposure: ServerAction = {
     key: 'x',
     label: 'Exposure',
     detail: spec.exposure,
     short: 'exposure',
     run: () => panel.open(createExposurePage(panel, name)),
   }
-  const turns = turningDoings(panel, server)
+  const turns = switchActions(panel, server)
   if (!spec.enabled) return [...turns, exposure]
   const needsSignIn = tapline.services.signIns?.uses(spec) === true && state === 'auth_failed'
   const isSignedIn = panel.signIns.has(server)
-  const reconnect: Doing = {
+  const reconnect: ServerAction = {
     key: 'r',
     label: 'Reconnect',
     detail: state === 'connected' ? 'drops the connection and opens a new one' : 'tries again now',
@@ -45,24 +45,24 @@ export function doings(panel: Panel, name: string): readonly Doing[] {
     run: () => panel.work.begin(name, `Reconnecting "${name}"…`, () => reconnectServer(server, panel.scope)),
   }
   return [
-    ...(needsSignIn ? [{ ...signInDoing(panel, server), short: 'sign in' }] : []),
+    ...(needsSignIn ? [{ ...signInAction(panel, server), short: 'sign in' }] : []),
     reconnect,
     exposure,
     ...(isSignedIn && !needsSignIn
       ? [
           {
-            ...signInDoing(panel, server),
+            ...signInAction(panel, server),
             label: 'Sign in again',
             detail: 'where it asks for more permissions',
           },
         ]
       : []),
-    ...(isSignedIn ? [signOutDoing(panel, server)] : []),
+    ...(isSignedIn ? [signOutAction(panel, server)] : []),
     ...turns,
   ]
 }
 
-function turningDoings(panel: Panel, server: Server): readonly Doing[] {
+function switchActions(panel: Panel, server: Server): readonly ServerAction[] {
   const { name, enabled } = server.spec
   const verb = enabled ? 'Disable' : 'Enable'
   const turn = (where: ChangeScope): void => beginChange(panel, name, { enabled: !enabled }, where)
@@ -87,7 +87,7 @@ function turningDoings(panel: Panel, server: Server): readonly Doing[] {
   ]
 }
 
-function signInDoing(panel: Panel, server: Server): Doing {
+function signInAction(panel: Panel, server: Server): ServerAction {
   return {
     key: 's',
     label: 'Sign in',
@@ -96,7 +96,7 @@ function signInDoing(panel: Panel, server: Server): Doing {
   }
 }
 
-function signOutDoing(panel: Panel, server: Server): Doing {
+function signOutAction(panel: Panel, server: Server): ServerAction {
   const { name } = server.spec
   return {
     key: 'o',
