@@ -83,11 +83,17 @@ test.each([
 test('half a file, as pi writes it in place, is read again under the lock', async () => {
   const { place, file } = open()
   place.store('{"half":')
+  const held = Promise.withResolvers<void>()
+  const whole = Promise.withResolvers<void>()
   const writer = files.locked(place.path, async () => {
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    held.resolve()
+    await whole.promise
     place.store({ [KEY]: stored })
   })
-  expect(await file.read(owner)).toEqual(stored)
+  await held.promise
+  const read = file.read(owner)
+  whole.resolve()
+  expect(await read).toEqual(stored)
   await writer
 })
 
