@@ -21,6 +21,7 @@ export default defineConfig({
       {
         test: {
           name: 'system',
+          globalSetup: 'test/drivers/loader-caches.ts',
           include: ['test/**/*.test.ts'],
           exclude: ['test/boundaries/**', '**/node_modules/**'],
           testTimeout: 120_000,

@@ -24,6 +24,7 @@ export const ERROR_CODES = {
   PROTOCOL: 'The server refused the request: look at its message.',
   SUBSCRIPTION_REFUSED:
     'Look at the "subscribe" of the server entry; it is asked for again on the next connection.',
+  PUSHES_REFUSED: 'Sign in or store the credential, then reconnect.',
   LIMIT_EXCEEDED: 'Raise the limit in the server entry if the size is expected.',
   CONFIG_INVALID: 'Fix the file and reload.',
   STATE_UNREADABLE: 'The file was set aside; look at it and restore what you need.',

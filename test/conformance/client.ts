@@ -1,13 +1,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { isTaplineError, type ToolSpec } from '@tapline/core'
+import {
+  type ElicitationAnswer,
+  type ElicitationField,
+  type ElicitationQuestion,
+  type ElicitationValue,
+  isTaplineError,
+  type ToolSpec,
+} from '@tapline/core'
 import { createTapline, type Server, type Tapline, trustStore } from '@tapline/headless'
 import { arrive, createBrowser } from '../drivers/browser.ts'
 
 /* What the conformance suite starts for each scenario, with the address of the scenario's server as last argument: a
-   Tapline with that one server in its mcp.json, and a person who approves every sign-in. It lists the tools and calls
-   each once, which is all that any scenario asks of a client. */
+   Tapline with that one server in its mcp.json, and a person who approves every sign-in and answers every question. It
+   lists the tools and calls each once, which is all that any scenario asks of a client. */
 
 /** What the suite hands over in `MCP_CONFORMANCE_CONTEXT`. */
 interface Context {
@@ -51,6 +58,7 @@ async function openTapline(): Promise<Tapline> {
     trust: trustStore(root),
     registered: () => [],
     attempts: 1,
+    elicit: async (_server, question) => answerTo(question),
     onDiagnostic: ({ message }) => console.error(message),
   })
 }
@@ -84,6 +92,31 @@ async function goThrough(of: Tapline, server: Server): Promise<void> {
   for (const { name, arguments: args = {} } of calls) {
     const tool = tools.find(({ serverTool }) => serverTool.name === name)?.serverTool
     await attempt(name, signIn, () => server.session.callTool(name, args, tool ? { tool } : {}))
+  }
+}
+
+/** Whoever presses Enter in every field: its default, and something of the right type where it has none and needs one. */
+function answerTo(question: ElicitationQuestion): ElicitationAnswer {
+  if (question.mode === 'url') return { action: 'accept' }
+  const content = question.fields.flatMap((field) => {
+    const value = field.default ?? (field.required ? exampleOf(field) : undefined)
+    return value === undefined ? [] : [[field.name, value] as const]
+  })
+  return { action: 'accept', content: Object.fromEntries(content) }
+}
+
+function exampleOf(field: ElicitationField): ElicitationValue {
+  switch (field.type) {
+    case 'boolean':
+      return true
+    case 'text':
+      return 'text'
+    case 'choice':
+      return field.options[0]?.value ?? ''
+    case 'choices':
+      return field.options.map(({ value }) => value).slice(0, field.minItems ?? 1)
+    default:
+      return field.minimum ?? 5
   }
 }
 

@@ -5,22 +5,11 @@ export interface Expectation {
   readonly checks?: readonly string[]
 }
 
-const NO_QUESTIONS =
-  'a server cannot ask anything of the person (elicitation); pi’s own support does not let it either'
 const NO_PERSON = 'an optional extension for clients that nobody sits at; Tapline signs people in'
 const NO_PROOF = 'an optional extension; tokens are shared with pi, which sends them as bearer tokens'
 
 /** By scenario, in every revision that has it. One that no longer fails is reported: it belongs out of here. */
 export const EXPECTED: Readonly<Record<string, Expectation>> = {
-  'elicitation-sep1034-client-defaults': { reason: NO_QUESTIONS },
-  'sep-2322-client-request-state': {
-    reason: NO_QUESTIONS,
-    checks: [
-      'sep-2322-client-request-state-echoed',
-      'sep-2322-client-jsonrpc-id-different',
-      'sep-2322-client-no-state-omitted',
-    ],
-  },
   'auth/client-credentials-jwt': { reason: NO_PERSON },
   'auth/client-credentials-basic': { reason: NO_PERSON },
   'auth/wif-jwt-bearer': { reason: NO_PERSON },

@@ -1,5 +1,6 @@
 import {
   createSession,
+  type Elicit,
   type Era,
   type Frame,
   type Sdk,
@@ -26,6 +27,7 @@ export interface BenchOptions {
   readonly serve?: (pipe: MemoryTransport) => void
   readonly knownEra?: Era
   readonly refundAfterMs?: number
+  readonly elicit?: Elicit
   readonly onStatus?: (status: SessionStatus, bench: Bench) => void
 }
 
@@ -94,6 +96,7 @@ export function bench(sdk: Sdk, options: BenchOptions = {}): Bench {
     sdk: async () => overheard(sdk, entered),
     transportFor: async () => open(),
     eras: { get: (name) => eras.get(name), set: (name, era) => void eras.set(name, era) },
+    ...(options.elicit ? { elicit: options.elicit } : {}),
     ...(options.refundAfterMs === undefined ? {} : { refundAfterMs: options.refundAfterMs }),
     onNotification: (frame) => notifications.push(frame),
     onCatalogueStale: () => stale++,

@@ -1,6 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { ListRootsRequestSchema, ResultSchema } from '@modelcontextprotocol/sdk/types.js'
-import { TaplineError } from '@tapline/core'
+import { ElicitRequestSchema, ListRootsRequestSchema, ResultSchema } from '@modelcontextprotocol/sdk/types.js'
+import { messageOf, TaplineError } from '@tapline/core'
 import type { CallToolResult, Sdk, SdkClient, ToolPage, Transport } from '@tapline/core'
 
 type Params = Readonly<Record<string, unknown>> | undefined
@@ -9,7 +9,16 @@ type Limits = { readonly signal: AbortSignal; readonly timeoutMs: number }
 /** The SDK's maintenance line behind the session's interface: legacy revisions only. */
 export const sdkV1: Sdk = {
   createClient(options): SdkClient {
-    const client = new Client(options.info, { capabilities: { roots: {} } })
+    const asks = options.elicit ? { elicitation: { form: {}, url: {} } } : {}
+    const client = new Client(options.info, { capabilities: { roots: {}, ...asks } })
+    if (options.elicit)
+      client.setRequestHandler(ElicitRequestSchema, async ({ params }, { signal }) => {
+        try {
+          return { ...(await options.elicit!(params, signal)) }
+        } catch (thrown) {
+          throw Object.assign(new Error(messageOf(thrown)), { code: -32602 })
+        }
+      })
     client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [...options.roots()] }))
     client.onerror = (error) => options.onError(error)
     let protocolVersion: string | undefined

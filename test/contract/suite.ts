@@ -6,9 +6,11 @@ import { eraRows } from './rows/eras.ts'
 import { failureRows } from './rows/failures.ts'
 import { handshakeRows } from './rows/handshake.ts'
 import { lossRows } from './rows/losses.ts'
+import { modernQuestionRows } from './rows/modern-questions.ts'
 import { modernRows } from './rows/modern.ts'
 import { notificationRows } from './rows/notifications.ts'
 import { progressRows } from './rows/progress.ts'
+import { questionRows } from './rows/questions.ts'
 import { reconnectRows } from './rows/reconnects.ts'
 import { subscriptionRows } from './rows/subscriptions.ts'
 
@@ -31,6 +33,7 @@ export function sessionContract({ name, load, modern }: Subject): void {
     callRows(load)
     progressRows(load)
     notificationRows(load)
+    questionRows(load)
     failureRows(load)
     reconnectRows(load)
     lossRows(load)
@@ -38,6 +41,7 @@ export function sessionContract({ name, load, modern }: Subject): void {
     if (!modern) return
     eraRows(load)
     modernRows(load)
+    modernQuestionRows(load)
   })
 }
 

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { warmTmp } from './loader-caches.ts'
 import { killQuietly, processesNaming } from './processes.ts'
-import { makeDirectory, sharedDirectory } from './test-root.ts'
+import { makeDirectory } from './test-root.ts'
 
 /** A directory of its own for one test: home, agent directory, temporary directory, project. */
 export interface Scratch extends AsyncDisposable {
@@ -37,7 +38,7 @@ export function createScratch({ tmp = 'own' }: ScratchOptions = {}): Scratch {
     root,
     home: make('home'),
     agent: make('agent'),
-    tmp: tmp === 'shared' ? sharedDirectory('shared-tmp') : make('tmp'),
+    tmp: tmp === 'shared' ? warmTmp() : make('tmp'),
     project: make('project'),
     write(file, content) {
       const target = path.join(root, file)

@@ -18,7 +18,7 @@ const example = (name: string): string => path.join(REPOSITORY, 'examples', name
 
 describe('the examples', () => {
   it('have an mcp.toml that works as it is, in a clone', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/loops/mcp.toml', readFileSync(example('mcp.toml'), 'utf8'))
     const list = await runTapline(['list', '--json', '--cwd', REPOSITORY, '--no-approve'], { scratch })
     expect([list.code, list.stderr]).toEqual([0, ''])
@@ -32,7 +32,7 @@ describe('the examples', () => {
   })
 
   it('have an mcp.toml whose other servers are understood, once they are no comments', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const text = readFileSync(example('mcp.toml'), 'utf8').replaceAll(/^# (?=\[\[|[a-z_]+ =)/gm, '')
     scratch.write('agent/loops/mcp.toml', text)
     const list = await runTapline(['list', '--json', '--cwd', REPOSITORY, '--no-approve'], { scratch })
@@ -48,7 +48,7 @@ describe('the examples', () => {
   })
 
   it('have a transport that says what is wrong, and a sink that stands beside it, by their paths', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     await using remote = await startHttpFixture(servers.websocket)
     const clock = remote.url.replace('http:', 'ws:')
     scratch.write('agent/tapline.json', {

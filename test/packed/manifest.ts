@@ -4,7 +4,7 @@ import type { Exports, Manifest } from './workspaces.ts'
 
 /** The manifest of the staged copy: what pointed at `src` points at `dist`, except what pi itself loads. */
 export function stagedManifest(manifest: Manifest, plan: Plan): Manifest {
-  const { scripts: _scripts, devDependencies: _dev, ...published } = manifest
+  const { scripts: _scripts, devDependencies: _dev, builtWhole: _whole, ...published } = manifest
   if (plan.entries.length === 0) return published
   const kept = (manifest.files ?? []).filter((file) => plain(file) !== 'src')
   const thin = plan.copied.some((path) => path.startsWith('src/')) ? ['src'] : []

@@ -36,6 +36,7 @@ const FILES: Record<string, string> = {
       './package.json': './package.json',
     },
     files: ['src', 'schema', 'README.md'],
+    builtWhole: ['./src/whole.ts'],
     scripts: { prepack: 'exit 1' },
   }),
   'core/README.md': '# core',
@@ -46,7 +47,9 @@ const FILES: Record<string, string> = {
     export type { Name } from './name.ts'
     /** The title. */
     export const title = (name: Name): string => schema.title + ' ' + name.text
-    export const later = async (): Promise<number> => (await import('./later.ts')).value`,
+    export const later = async (): Promise<number> => (await import('./later.ts')).value
+    export const ellipsis = async (): Promise<string> => (await import('./whole.ts')).ELLIPSIS`,
+  'core/src/whole.ts': "export { TomlError } from 'smol-toml'\nexport const ELLIPSIS: string = '…'",
   'core/src/name.ts': 'export interface Name { readonly text: string }',
   'core/src/later.ts': 'export const value: number = 7',
   'presets/app/package.json': JSON.stringify({
@@ -65,10 +68,10 @@ const FILES: Record<string, string> = {
     "#!/usr/bin/env node\nimport { main } from '../src/cli/main.ts'\nawait main()\n",
   'presets/app/src/cli/main.ts': `
     import { readFileSync } from 'node:fs'
-    import { later, title } from '@demo/core'
+    import { ellipsis, later, title } from '@demo/core'
     export const main = async (): Promise<void> => {
       const text = readFileSync(new URL('../greeting.txt', import.meta.url), 'utf8')
-      console.log(text.trim(), title({ text: 'app' }), await later())
+      console.log(text.trim(), title({ text: 'app' }), await later(), await ellipsis())
     }`,
   'presets/app/src/greeting.txt': 'hello',
   'presets/app/src/index.ts': `
@@ -131,7 +134,8 @@ describe('packing', () => {
       },
       files: ['dist', 'schema', 'README.md'],
     })
-    expect(JSON.parse(read('core/package.json'))).not.toHaveProperty('scripts')
+    for (const field of ['scripts', 'builtWhole'])
+      expect(JSON.parse(read('core/package.json'))).not.toHaveProperty(field)
     expect(JSON.parse(read('app/package.json'))).toMatchObject({
       pi: { extensions: ['./src/index.ts'] },
       bin: { demo: './bin/demo.mjs' },
@@ -161,6 +165,15 @@ describe('packing', () => {
     expect(listed('demo-sink')).toEqual(['LICENSE', 'package.json', 'src/index.ts'])
   })
 
+  it('builds what is to be whole with what it uses of what it imports', () => {
+    const whole = read('core/dist/whole.js')
+    expect(whole).toContain('Redistributions of source code must retain')
+    const code = whole.replaceAll(/\/\*[^]*?\*\//g, '')
+    expect(code).not.toMatch(/\b(?:import|from)\b/)
+    expect(code).toMatch(/class TomlError\b/)
+    expect(code).not.toMatch(/Date|[^\0-\xff]/)
+  })
+
   it('makes tarballs that run where Node strips no types', () => {
     for (const { name, tarball } of packed) {
       const folder = join(root, 'installed/node_modules', name)
@@ -168,7 +181,7 @@ describe('packing', () => {
       execFileSync('tar', ['-xzf', tarball, '-C', folder, '--strip-components=1'])
     }
     const bin = join(root, 'installed/node_modules/@demo/app/bin/demo.mjs')
-    expect(execFileSync(process.execPath, [bin], { encoding: 'utf8' })).toBe('hello demo app 7\n')
+    expect(execFileSync(process.execPath, [bin], { encoding: 'utf8' })).toBe('hello demo app 7 …\n')
   })
 
   it('takes from the last run what has not changed', async () => {

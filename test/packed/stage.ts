@@ -7,14 +7,16 @@ import { planOf, references } from './entries.ts'
 import type { Plan } from './entries.ts'
 import { stagedManifest } from './manifest.ts'
 import { copyTypes } from './types.ts'
+import { buildWhole } from './whole.ts'
 import type { Workspace } from './workspaces.ts'
 
 /**
  * Lays the publishable form of a package into `stage`; the package's own folder is only read. Needs
- * `emitTypes` before. The conventions are four:
+ * `emitTypes` before. The conventions are five:
  * - What `exports`, `bin` or a script outside TypeScript names in `src` is built, and named in `dist`.
  * - In every `.mjs` a literal such as `'../src/cli/main.ts'` becomes `'../dist/cli/main.js'`.
  * - The files in `pi.extensions` stay TypeScript, with those that they load by a relative path.
+ * - The files in `builtWhole` have all that they import in them, and nothing of it that they do not use.
  * - Everything else in the manifest's `files` is copied; what in `src` is no code goes to `dist`.
  */
 export async function stagePackage(workspace: Workspace, stage: string, root: string): Promise<void> {
@@ -23,6 +25,8 @@ export async function stagePackage(workspace: Workspace, stage: string, root: st
   await mkdir(stage, { recursive: true })
   if (plan.entries.length > 0) {
     await compile(workspace, plan, join(stage, 'dist'), root)
+    for (const path of workspace.manifest.builtWhole ?? [])
+      await buildWhole(workspace.folder, path, stage, root)
     await copyTypes(workspace, plan.entries, stage, root)
   }
   for (const path of plan.copied) await copy(workspace.folder, path, join(stage, path))

@@ -8,6 +8,8 @@ export interface Manifest {
   readonly files?: readonly string[]
   readonly exports?: Exports
   readonly bin?: string | Readonly<Record<string, string>>
+  /** Our own field: files of `src` that are built with all that they import, into one file each. */
+  readonly builtWhole?: readonly string[]
   readonly pi?: { readonly extensions?: readonly string[] }
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>

@@ -17,7 +17,7 @@ describe('the main job', () => {
     expect(stderr).toBe('')
     expect(status).toBe(0)
     const steps = [
-      'everything: connected · 14 tools',
+      'everything: connected · 16 tools',
       'notify: connected · 1 tool',
       'was answered: "Echo: hello from the model"',
       'A push arrived in the chat: [Trigger ',

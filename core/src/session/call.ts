@@ -1,5 +1,6 @@
 import { TaplineError } from '../errors.ts'
 import type { CallToolResult, Progress, ServerTool } from '../types/index.ts'
+import { CallClock } from './call-clock.ts'
 import type { Connection } from './connection.ts'
 
 /** A call may take this many times its timeout in all, however much progress it reports. */
@@ -18,7 +19,10 @@ export interface CallOptions {
   onProgress?(progress: Progress): void
 }
 
-/** Runs one request under an idle timeout that progress resets, a hard cap and the caller's signal. */
+/**
+ * Runs one request under an idle timeout that progress resets, a hard cap and the caller's signal. Neither of them runs on
+ * while the server asks the person something.
+ */
 export async function runRequest<T>(
   connection: Connection,
   server: { readonly name: string; readonly requestTimeoutMs: number },
@@ -27,7 +31,7 @@ export async function runRequest<T>(
   send: (signal: AbortSignal, timeoutMs: number, progressToken: string) => Promise<T>,
 ): Promise<T> {
   const idleMs = Math.min(options.timeoutMs ?? server.requestTimeoutMs, MAX_TIMER_MS)
-  const capMs = Math.min(Math.max(idleMs * HARD_CAP_FACTOR, HARD_CAP_FLOOR_MS), MAX_TIMER_MS - 1_000)
+  const capMs = Math.min(Math.max(idleMs * HARD_CAP_FACTOR, HARD_CAP_FLOOR_MS), MAX_TIMER_MS)
   const controller = new AbortController()
   const place = { server: server.name }
   let ended: TaplineError | undefined
@@ -37,22 +41,21 @@ export async function runRequest<T>(
   }
   const timedOut = (): void =>
     end(new TaplineError('REQUEST_TIMEOUT', `${what} was not answered within ${seconds(idleMs)}.`, place))
-  let idle = setTimeout(timedOut, idleMs)
-  const cap = setTimeout(
-    () =>
-      end(
-        new TaplineError(
-          'REQUEST_TIMEOUT',
-          `${what} was given up after ${seconds(capMs)} in spite of its progress.`,
-          place,
-        ),
+  const givenUp = (): void =>
+    end(
+      new TaplineError(
+        'REQUEST_TIMEOUT',
+        `${what} was given up after ${seconds(capMs)} in spite of its progress.`,
+        place,
       ),
-    capMs,
-  )
+    )
+  const clock = new CallClock({ idleMs, capMs }, timedOut, givenUp)
+  const { questions } = connection
+  const endOfCall = questions.began(clock)
+  let failed = true
   const cancel = (): void => end(new TaplineError('CANCELLED', `${what} was cancelled.`, place))
   const progress = connection.progress.open((news) => {
-    clearTimeout(idle)
-    idle = setTimeout(timedOut, idleMs)
+    clock.touch()
     try {
       options.onProgress?.(news)
     } catch {
@@ -63,12 +66,17 @@ export async function runRequest<T>(
   options.signal?.addEventListener('abort', cancel, { once: true })
   try {
     if (ended) throw ended
-    return await send(controller.signal, capMs + 1_000, progress.token)
+    // The clock knows better than the SDK when it is time.
+    const answer = await questions.fulfilling(controller.signal, () =>
+      send(controller.signal, MAX_TIMER_MS, progress.token),
+    )
+    failed = false
+    return answer
   } catch (thrown) {
     throw ended ?? connection.explain(thrown)
   } finally {
-    clearTimeout(idle)
-    clearTimeout(cap)
+    endOfCall(failed)
+    clock.stop()
     progress.close()
     options.signal?.removeEventListener('abort', cancel)
   }

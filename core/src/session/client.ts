@@ -1,4 +1,10 @@
-import type { CallToolResult, HttpClientOptions, ServerTool, Transport } from '../types/index.ts'
+import type {
+  CallToolResult,
+  ElicitationAnswer,
+  HttpClientOptions,
+  ServerTool,
+  Transport,
+} from '../types/index.ts'
 
 /** `legacy`: revisions up to 2025-11-25 (initialize). `modern`: 2026-07-28 and later (server/discover). */
 export type Era = 'legacy' | 'modern'
@@ -12,6 +18,11 @@ export interface ClientOptions {
   readonly probeTimeoutMs: number
   /** Answers `roots/list`. */
   roots(): readonly { readonly uri: string; readonly name?: string }[]
+  /**
+   * Answers `elicitation/create`, whose params it is handed as they came; the capability is declared where it is there.
+   * Rejects with a TaplineError where they ask nothing that can be asked.
+   */
+  elicit?(params: unknown, signal: AbortSignal): Promise<ElicitationAnswer>
   /** Told of what went wrong out of band. May quote the server: never show it. */
   onError(error: unknown): void
 }

@@ -1,9 +1,10 @@
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ERROR_CODES, TaplineError } from '../errors.ts'
-import type { ConnectRequest, Frame, ServerSpec, Transport, TransportReport } from '../types/index.ts'
+import type { ConnectRequest, Elicit, Frame, ServerSpec, Transport, TransportReport } from '../types/index.ts'
 import { settledWithin, unlessAborted } from '../bounded.ts'
 import type { Era, Sdk, SdkClient } from './client.ts'
+import { Questions } from './elicitation/index.ts'
 import { ProgressBook } from './progress.ts'
 import { sdkError } from './sdk-errors.ts'
 import { type Redact, redactorFor, safeError, safeReport } from './secrets.ts'
@@ -26,6 +27,8 @@ export interface ConnectionOptions {
   readonly knownEra: Era | undefined
   /** Runs the `connect` hook. */
   transportFor(request: ConnectRequest): Promise<Transport | undefined>
+  /** Asks the person what the server asks. */
+  readonly elicit?: Elicit
   /** `redact` removes the secrets of this connection from what the frame says. */
   onNotification(frame: Frame, redact: Redact): void
   onPushResumed(): void
@@ -38,6 +41,7 @@ export interface Connection {
   readonly transport: Transport
   readonly era: Era
   readonly progress: ProgressBook
+  readonly questions: Questions
   /** Resolves when the transport has closed, whoever closed it. */
   readonly closed: Promise<void>
   report(): TransportReport
@@ -87,6 +91,7 @@ async function attempt(
   const report = (): TransportReport => safeReport(transport.report?.() ?? {}, redact)
   const explain = (thrown: unknown): TaplineError => withEnding(safeError(thrown, redact), report, server)
   const progress = new ProgressBook()
+  const questions = new Questions(server.name, options.elicit)
   let closed = (): void => undefined
   const whenClosed = new Promise<void>((resolve) => (closed = resolve))
   let era = undefined as Era | undefined
@@ -95,14 +100,19 @@ async function attempt(
       if (frame.method === undefined || frame.id !== undefined) return false
       options.onNotification(frame, redact)
       if (frame.method === 'notifications/progress') return progress.accept(frame.params)
+      if (frame.method === 'notifications/elicitation/complete') questions.completed(frame.params)
       // The SDK needs cancellations; on modern connections also what belongs to a listen stream.
       return era !== 'modern' && frame.method !== 'notifications/cancelled'
     },
+    amended: (frame) => (era === 'modern' ? completed(frame) : frame),
     onSend: (frame) => {
       if (frame.method === 'server/discover') phase.probed = true
       if (frame.method === 'initialize') phase.initialized = true
     },
-    onClose: () => closed(),
+    onClose: () => {
+      void questions.close()
+      closed()
+    },
   })
   transport.onpushresumed = options.onPushResumed
   transport.onreport = options.onReport
@@ -110,6 +120,7 @@ async function attempt(
     info: options.info,
     redact,
     probeTimeoutMs: Math.min(PROBE_TIMEOUT_MS, server.requestTimeoutMs),
+    ...(options.elicit ? { elicit: (params, stop) => questions.ask(params, stop, era === 'modern') } : {}),
     roots: () => [{ uri: pathToFileURL(options.cwd).href, name: basename(options.cwd) }],
     onError: () => undefined,
   })
@@ -130,16 +141,25 @@ async function attempt(
     transport,
     era,
     progress,
+    questions,
     closed: whenClosed,
     report,
     explain,
     close: async () => {
+      await questions.close()
       await settledWithin(CLOSE_DEADLINE_MS, () => client.close())
       await end()
       // Not every transport says that it has closed.
       closed()
     },
   }
+}
+
+/** A result that does not say what it is, is complete (specification 2026-07-28, basic, "ResultType"); the SDK refuses it. */
+function completed(frame: Frame): Frame {
+  const { result } = frame
+  const isSilent = typeof result === 'object' && result !== null && !('resultType' in result)
+  return isSilent ? { ...frame, result: { ...result, resultType: 'complete' } } : frame
 }
 
 async function claim(options: ConnectionOptions): Promise<{ transport: Transport; redact: Redact }> {

@@ -1,3 +1,4 @@
+import type { TaplineError } from '../errors.ts'
 import type { Frame, ServerSpec } from '../types/index.ts'
 import type { Connection } from './connection.ts'
 import { keepListening } from './listening.ts'
@@ -20,6 +21,10 @@ export interface HearingEvents {
   /** Something may have been missed: lists are to be read anew. */
   onStale(): void
   onSubscriptions(status: SubscriptionStatus): void
+  /** A push stream is open. */
+  onOpened(): void
+  /** A push stream is refused for its credentials. */
+  onRefused(error: TaplineError): void
 }
 
 /** Listens to a new connection, and subscribes it to the resources that the server's entry wants. */
@@ -28,7 +33,20 @@ export function hearPushes(
   { subscribe: wanted = [], requestTimeoutMs: timeoutMs }: ServerSpec,
   events: HearingEvents,
 ): Hearing {
+  const { transport } = connection
+  const noteOpen = (): void => {
+    if (connection.report().pushStream === 'open') events.onOpened()
+  }
+  const onreport = transport.onreport
+  transport.onreport = () => {
+    noteOpen()
+    onreport?.()
+  }
+  transport.onpushrefused = (thrown) => events.onRefused(connection.explain(thrown))
+  noteOpen()
   const listener = keepListening(connection, {
+    onOpened: () => events.onOpened(),
+    onRefused: (error) => events.onRefused(error),
     onResumed: () => events.onStale(),
     onHonored: (asked, honored) => subscriptions.honored(asked, honored),
   })

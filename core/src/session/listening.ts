@@ -1,6 +1,8 @@
+import type { TaplineError } from '../errors.ts'
 import { backoffDelay, Nap } from './backoff.ts'
 import type { ListenFilter, Listening } from './client.ts'
 import type { Connection } from './connection.ts'
+import { sdkError } from './sdk-errors.ts'
 
 const RELISTEN = { initialMs: 500, maxMs: 30_000 }
 const LISTEN_TIMEOUT_MS = 30_000
@@ -16,6 +18,9 @@ export interface Listener {
 
 /** Who is told of what happens to the stream. */
 export interface ListenerEvents {
+  onOpened(): void
+  /** The server does not take the credentials. It is asked again, with growing pauses. */
+  onRefused(error: TaplineError): void
   /** The stream was broken. Nothing is redelivered, so what may have changed must be listed anew. */
   onResumed(): void
   /** A stream is open, and this is what of the resources the server agreed to. */
@@ -83,6 +88,7 @@ class RunningListener implements Listener {
         const stream = await this.#connection.client.listen(this.#filter(), options)
         this.#stream = stream
         const openedAt = performance.now()
+        this.#events.onOpened()
         if (round > 0) this.#events.onResumed()
         this.#events.onHonored(asked, stream.honored.resourceSubscriptions ?? [])
         // What is asked for changed while the stream was being opened.
@@ -92,8 +98,10 @@ class RunningListener implements Listener {
         else failures = performance.now() - openedAt < LASTED_MS ? failures + 1 : 0
         if (ending === 'local' && asked !== this.#uris) continue
         if (ending === 'local') break
-      } catch {
+      } catch (thrown) {
         failures++
+        const error = sdkError(thrown)
+        if (error.code === 'AUTH_FAILED' && !signal.aborted) this.#events.onRefused(error)
       } finally {
         this.#stream = undefined
       }

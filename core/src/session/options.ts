@@ -1,5 +1,5 @@
 import type { TaplineError } from '../errors.ts'
-import type { ConnectRequest, Frame, ServerSpec, Transport } from '../types/index.ts'
+import type { ConnectRequest, Elicit, Frame, ServerSpec, Transport } from '../types/index.ts'
 import type { Era, Sdk } from './client.ts'
 import type { SessionStatus } from './status.ts'
 
@@ -22,6 +22,8 @@ export interface SupervisorOptions {
   /** Runs the `connect` hook. */
   transportFor(request: ConnectRequest): Promise<Transport | undefined>
   readonly eras?: EraMemory
+  /** Asks the person what the server asks. Absent where nobody can be asked: then the server is told so, and asks nothing. */
+  readonly elicit?: Elicit
   /** {@link REFUND_AFTER_MS} when absent. */
   readonly refundAfterMs?: number
   /**

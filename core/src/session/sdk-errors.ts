@@ -9,6 +9,15 @@ interface ThrownBySdk {
   readonly data?: { readonly status?: unknown; readonly method?: unknown } | undefined
 }
 
+const ASK_LESS = 'Call the tool with all that it needs, so that it need not ask.'
+
+/** What to do about errors by which a server asks something, where nobody has been asked. */
+const WANTS_ANSWERS: Readonly<Record<number, string>> = {
+  // MissingRequiredClientCapability (2026-07-28), URLElicitationRequired (2025-11-25).
+  [-32_021]: ASK_LESS,
+  [-32_042]: 'Call it in pi, where you are asked to open what it needs.',
+}
+
 /**
  * Our error for anything an SDK of either line throws, told apart by shape, not by class. Bodies of
  * HTTP errors are never quoted; a server's own JSON-RPC message is, cleaned, bounded and without secrets.
@@ -25,12 +34,22 @@ export function sdkError(thrown: unknown, redact: (text: string) => string = red
     // The maintenance line tells its own failures by codes, and puts them in front of a server's words.
     if (code === -32000 && message === 'MCP error -32000: Connection closed') return closed(thrown)
     if (code === -32001 && message === 'MCP error -32001: Request timed out') return timedOut(thrown)
+    if (String(message).startsWith('Invalid elicitation request: '))
+      return new TaplineError(
+        'PROTOCOL',
+        'The server asks something back in a way that the protocol does not have.',
+        {
+          advice: ASK_LESS,
+          cause: thrown,
+        },
+      )
     const words = String(message).replace(`MCP error ${code}: `, '')
     return new TaplineError(
       'PROTOCOL',
       `The server answered with error ${code}: ${quoted(words, 500, redact)}`,
       {
         data: { code },
+        ...(code in WANTS_ANSWERS ? { advice: WANTS_ANSWERS[code] } : {}),
         cause: thrown,
       },
     )
@@ -44,8 +63,17 @@ export function sdkError(thrown: unknown, redact: (text: string) => string = red
     case 'CAPABILITY_NOT_SUPPORTED':
       return new TaplineError(
         'PROTOCOL',
-        `The server asks something back (${cleanText(String(data?.method), 40)}) before it answers, and Tapline answers no questions.`,
-        { advice: 'Call the tool with all that it needs, so that it need not ask.', cause: thrown },
+        `The server asks something back (${cleanText(String(data?.method), 40)}) before it answers, and here nobody is asked that.`,
+        { advice: ASK_LESS, cause: thrown },
+      )
+    case 'INPUT_REQUIRED_ROUNDS_EXCEEDED':
+      return new TaplineError(
+        'PROTOCOL',
+        'The server asks something back again and again, and does not answer.',
+        {
+          advice: ASK_LESS,
+          cause: thrown,
+        },
       )
     case 'METHOD_NOT_SUPPORTED_BY_PROTOCOL_VERSION':
       return new TaplineError('PROTOCOL', 'The server’s protocol revision does not have this method.', {

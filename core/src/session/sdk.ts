@@ -2,13 +2,16 @@ import { findPackageJSON } from 'node:module'
 import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type { Client as ClientType, PriorDiscovery } from '@modelcontextprotocol/client'
-import { TaplineError } from '../errors.ts'
+import { messageOf, TaplineError } from '../errors.ts'
 import type { CallToolResult, HttpClientOptions, Transport } from '../types/index.ts'
 import type { ClientOptions, ConnectOptions, Listening, Sdk, SdkClient, ToolPage } from './client.ts'
 import { sdkError } from './sdk-errors.ts'
 
-type SdkModule = typeof import('@modelcontextprotocol/client')
+type SdkModule = typeof import('./sdk-client.ts')
 type SdkTransport = Parameters<ClientType['connect']>[0]
+
+/** JSON-RPC 2.0. */
+const INVALID_PARAMS = -32602
 
 let loading: Promise<Sdk> | undefined
 
@@ -21,8 +24,9 @@ export function loadSdk(): Promise<Sdk> {
 /** What it comes to is loaded in two parts: for the whole the event loop would stand still too long. */
 async function importSdk(): Promise<Sdk> {
   await setImmediate()
-  await importFirst('zod', 'v4/index.js')
-  const module = await import('@modelcontextprotocol/client')
+  // What is published has them in one.
+  if (import.meta.url.endsWith('.ts')) await importFirst('zod', 'v4/index.js')
+  const module = await import('./sdk-client.ts')
   await setImmediate()
   return adapt(module)
 }
@@ -58,11 +62,27 @@ const PASS_THROUGH = {
 function createClient(module: SdkModule, options: ClientOptions): SdkClient {
   const redact = options.redact?.bind(options)
   const client = new module.Client(options.info, {
-    capabilities: { roots: {} },
+    capabilities: { roots: {}, ...(options.elicit ? { elicitation: { form: {}, url: {} } } : {}) },
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: options.probeTimeoutMs } },
     listMaxPages: 64,
   })
   client.setRequestHandler('roots/list', () => ({ roots: [...options.roots()] }))
+  const elicit = options.elicit?.bind(options)
+  if (elicit) {
+    const answer = async (
+      params: unknown,
+      { mcpReq }: { readonly mcpReq: { readonly signal: AbortSignal } },
+    ) => {
+      try {
+        return await elicit(params, mcpReq.signal)
+      } catch (thrown) {
+        // A legacy server is told what is wrong with its question; a modern one asked in its answer to a call, which fails.
+        if (client.getProtocolEra() === 'modern') throw thrown
+        throw Object.assign(new Error(messageOf(thrown)), { code: INVALID_PARAMS })
+      }
+    }
+    client.setRequestHandler('elicitation/create', { params: PASS_THROUGH } as never, answer as never)
+  }
   client.onerror = (error) => options.onError(error)
   const guard = async <T>(work: Promise<T>): Promise<T> => {
     try {

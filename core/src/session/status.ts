@@ -17,7 +17,7 @@ export type SessionState =
 /** A snapshot of one server, as panels and commands show it. */
 export interface SessionStatus {
   readonly state: SessionState
-  /** Why it is not connected. */
+  /** Why it is not connected, or, of one that is, why its pushes do not arrive. */
   readonly reason?: string
   /** What the person should do, when something waits for them. */
   readonly attention?: string

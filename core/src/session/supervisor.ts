@@ -4,6 +4,7 @@ import type { ServerSpec } from '../types/index.ts'
 import { backoffDelay, exhaustedError, Nap } from './backoff.ts'
 import { closedError, type Connection } from './connection.ts'
 import { type Hearing, hearPushes } from './hearing.ts'
+import { PushRefusals } from './push-refusals.ts'
 import { REFUND_AFTER_MS, type SupervisorOptions } from './options.ts'
 import { openRemembering } from './remembered-era.ts'
 import { ErrorReports } from './reports.ts'
@@ -22,6 +23,7 @@ export class Supervisor {
   readonly #stop = new AbortController()
   readonly #nap = new Nap()
   readonly #reports: ErrorReports
+  readonly #pushes: PushRefusals
   readonly #waiting: WaitingRoom
   #status: SessionStatus = { state: 'pending', attempt: 0, report: {} }
   #connection: Connection | undefined
@@ -36,6 +38,11 @@ export class Supervisor {
     this.#options = options
     this.#server = options.server
     this.#reports = new ErrorReports(options.server.name, (error, over) => options.onError(error, over))
+    this.#pushes = new PushRefusals(options.server.name, {
+      onStale: (connection) => void this.#drop(connection),
+      onStatus: (change) => this.#set(change(this.#status)),
+      onError: (error) => this.#reports.once(error, false),
+    })
     this.#waiting = new WaitingRoom(options.server.name)
   }
 
@@ -77,6 +84,7 @@ export class Supervisor {
   async reconnect(): Promise<void> {
     this.#used = 0
     this.#reports.forget()
+    this.#pushes.forget()
     if (this.#connection) await this.reopen(this.#connection)
     else await this.ready()
   }
@@ -113,6 +121,7 @@ export class Supervisor {
     if (this.#connection !== lost) return
     this.#dropped = true
     this.#connection = undefined
+    this.#status = { state: 'connecting', attempt: this.#used, report: lost.report() }
     await settledWithin(GRACE_MS, () => lost.progress.quiet())
     await lost.close()
   }
@@ -130,14 +139,10 @@ export class Supervisor {
       }
       // Unasked, the first reopening comes at once; a server that loses every session uses up its attempts.
       if (dropped && this.#used <= 1) continue
-      this.#reports.once(error, this.#isOver(error))
+      const isOver = isLasting(error, this.#worked) || this.#server.reconnect.maxAttempts === 1
+      this.#reports.once(error, isOver)
       await this.#rest(error, opened)
     }
-  }
-
-  /** Whether nothing is tried again by itself. */
-  #isOver(error: TaplineError): boolean {
-    return isLasting(error, this.#worked) || this.#server.reconnect.maxAttempts === 1
   }
 
   /** Waits as the error demands, and says so in the status. Whoever waits since a connection ended waits for the next one. */
@@ -188,12 +193,14 @@ export class Supervisor {
     const refund = setTimeout(() => {
       this.#used = 0
       this.#reports.lasted()
+      this.#pushes.lasted()
     }, this.#options.refundAfterMs ?? REFUND_AFTER_MS)
     this.#connection = connection
     this.#worked = true
     connection.transport.onsessionlost = () => void this.#drop(connection)
     this.#set(connectedStatus(connection, this.#used))
     this.#hearing = hearPushes(connection, this.#server, {
+      ...this.#pushes.begin(connection, () => this.#connection === connection),
       onStale: () => this.#options.onCatalogueStale(),
       onSubscriptions: (status) => this.#connection === connection && this.#subscribed(status),
     })
@@ -205,7 +212,7 @@ export class Supervisor {
     clearTimeout(refund)
     if (this.#connection === connection) this.#connection = undefined
     const report = connection.report()
-    this.#status = { ...this.#status, report }
+    this.#status = { state: 'connecting', attempt: this.#used, report }
     // Frees what the server left behind, whoever ended the connection.
     await connection.close()
     return { error: closedError(this.#server, report), opened: true }
@@ -218,16 +225,12 @@ export class Supervisor {
 
   async #open(): Promise<Connection> {
     const { eras, ...options } = this.#options
-    const sdk = await options.sdk()
     return openRemembering(
       {
-        server: this.#server,
-        cwd: options.cwd,
-        info: options.info,
-        sdk,
+        ...options,
+        sdk: await options.sdk(),
         attempt: this.#used,
         signal: this.#stop.signal,
-        transportFor: options.transportFor,
         onNotification: (frame, redact) => {
           this.#hearing?.hear(frame)
           options.onNotification(frame, redact)

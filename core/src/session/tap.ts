@@ -4,6 +4,8 @@ import type { Frame, SendOptions, Transport } from '../types/index.ts'
 export interface TapHandlers {
   /** Sees each frame first. True: the frame ends here and never enters the SDK. */
   onFrame(frame: Frame): boolean
+  /** The frame as the SDK is to see it. */
+  amended(frame: Frame): Frame
   onSend?(frame: Frame): void
   onClose(): void
 }
@@ -38,15 +40,13 @@ export function tapTransport(inner: Transport, handlers: TapHandlers): Transport
     if (name in inner) Object.defineProperty(outer, name, { get: () => inner[name], enumerable: true })
   }
   inner.onmessage = (frame, extra) => {
-    if (!handlers.onFrame(frame)) outer.onmessage?.(frame, extra)
+    if (!handlers.onFrame(frame)) outer.onmessage?.(handlers.amended(frame), extra)
   }
   inner.onerror = (error) => outer.onerror?.(error)
   inner.onclose = () => {
-    try {
-      outer.onclose?.()
-    } finally {
-      handlers.onClose()
-    }
+    // First: what the SDK rejects now, it rejects because there is no connection any more.
+    handlers.onClose()
+    outer.onclose?.()
   }
   return outer
 }

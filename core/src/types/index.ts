@@ -1,6 +1,7 @@
 export type * from './agent.ts'
 export type * from './audit.ts'
 export type * from './diagnostic.ts'
+export type * from './elicitation.ts'
 export type * from './files.ts'
 export type * from './host.ts'
 export type * from './notification.ts'

@@ -106,6 +106,8 @@ export interface ServerSpec {
   readonly subscribe?: readonly string[]
   /** Whether the server may speak in the chat as a channel: what it sends starts turns with its content. */
   readonly channel?: boolean
+  /** False: the server is not told that the person can be asked, and asks nothing (elicitation). */
+  readonly elicitation?: boolean
 }
 
 /** A question whose answer decides whether a file is used (DESIGN decision 8). */

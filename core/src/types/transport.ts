@@ -49,6 +49,11 @@ export interface Transport {
   onsessionlost?: (() => void) | undefined
   /** Fires when the event stream is open again after a break: what changed meanwhile must be listed anew. */
   onpushresumed?: (() => void) | undefined
+  /**
+   * Fires each time the event stream is refused for its credentials, with an AUTH_FAILED error: core looks them up anew
+   * for a stream that was open, or tells the person. Whether the stream is asked for again is the transport's affair.
+   */
+  onpushrefused?: ((error: Error) => void) | undefined
   /** Fires when {@link report} has news worth showing. */
   onreport?: (() => void) | undefined
   readonly sessionId?: string | undefined

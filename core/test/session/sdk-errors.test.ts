@@ -14,7 +14,7 @@ describe('what the SDK throws', () => {
     const error = sdkError(thrown)
     expect(error.code).toBe('PROTOCOL')
     expect(error.toString()).toBe(
-      'The server asks something back (elicitation/create) before it answers, and Tapline answers no questions. Call the tool with all that it needs, so that it need not ask.',
+      'The server asks something back (elicitation/create) before it answers, and here nobody is asked that. Call the tool with all that it needs, so that it need not ask.',
     )
   })
 })

@@ -1,5 +1,8 @@
 import { isUtf8 } from 'node:buffer'
+import { statSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ConfigContext } from '@tapline/core'
 
 /** A configuration file as text, exactly as it is, or why there is none. */
 export type FileText =
@@ -8,6 +11,23 @@ export type FileText =
   | { readonly kind: 'problem'; readonly problem: string; readonly line?: number }
 
 const LARGEST = 1024 * 1024
+
+/** Where the two files of a session are. */
+export function filesOf({ loopsDir, cwd }: ConfigContext): {
+  readonly user: string
+  readonly project: string
+} {
+  return { user: join(loopsDir, 'mcp.toml'), project: join(cwd, '.pi', 'mcp.toml') }
+}
+
+/** Whether nothing stands at a path: what cannot be read is there. */
+export function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined
+  } catch {
+    return false
+  }
+}
 
 /** Reads a file whatever stands at its path. Never throws. */
 export async function readText(path: string): Promise<FileText> {

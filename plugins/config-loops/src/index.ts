@@ -1,5 +1,5 @@
 import type { Diagnostic, Plugin, ServerSpec } from '@tapline/core'
-import { keyOf, readLayers } from './layers.ts'
+import { filesOf, isMissing } from './file.ts'
 
 /** Reads `mcp.toml` as pi-loops documents it: the user's, and a project's that a person has said yes to. */
 export const configLoops = (): Plugin => ({
@@ -7,6 +7,9 @@ export const configLoops = (): Plugin => ({
   api: 1,
   setup({ hooks }) {
     hooks.config.tapPromise({}, async (state, context) => {
+      // Most people have neither of the two files.
+      if (Object.values(filesOf(context)).every(isMissing)) return undefined
+      const { keyOf, readLayers } = await import('./layers.ts')
       const { servers, diagnostics, questions } = await readLayers(context)
       const holders = new Map(state.servers.map((server) => [keyOf(server.name), server]))
       const used = servers.filter(({ name }) => !holders.has(keyOf(name)))

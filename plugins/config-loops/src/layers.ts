@@ -1,10 +1,10 @@
-import { join, resolve, sep } from 'node:path'
+import { resolve, sep } from 'node:path'
 import type { ConfigContext, Diagnostic, ServerSource, ServerSpec, TrustQuestion } from '@tapline/core'
 import { parseDocument } from './document.ts'
 import type { Document } from './document.ts'
 import { readEntry } from './entry.ts'
 import { factsOf } from './facts.ts'
-import { readText } from './file.ts'
+import { filesOf, readText } from './file.ts'
 import { loadSchema } from './schema.ts'
 import { nearest, shown } from './words.ts'
 
@@ -31,8 +31,7 @@ interface Book {
 
 /** Reads the user's file, then the project's over it once a person has said yes to its content. */
 export async function readLayers(context: ConfigContext): Promise<Layers> {
-  const user = join(context.loopsDir, 'mcp.toml')
-  const project = join(context.cwd, '.pi', 'mcp.toml')
+  const { user, project } = filesOf(context)
   const book: Book = { servers: new Map(), diagnostics: [], questions: [] }
   await readLayer({ scope: 'user', path: user, context }, book)
   if (resolve(project) !== resolve(user)) await readLayer({ scope: 'project', path: project, context }, book)

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { FORMATS } from './endpoint.ts'
+import { isPlain } from './plain.ts'
 import { shown } from './words.ts'
 
 /** One thing that the schema does not allow. Never quotes a value. */
@@ -18,7 +20,7 @@ export interface UnknownField {
   readonly known: readonly string[]
 }
 
-/** The published schema, compiled. */
+/** The published schema. */
 export interface Schema {
   /** The known keys of the document. */
   readonly topLevel: readonly string[]
@@ -28,21 +30,38 @@ export interface Schema {
 
 let loading: Promise<Schema> | undefined
 
-/** Loads the schema and its validator with the first file that has an entry. */
+/** Loads the schema with the first file that has an entry. */
 export function loadSchema(): Promise<Schema> {
   loading ??= load()
   return loading
 }
 
+interface JsonSchema {
+  readonly $id: string
+  readonly properties: Readonly<Record<string, unknown>>
+}
+
 async function load(): Promise<Schema> {
-  const [{ Ajv }, text] = await Promise.all([
-    import('ajv'),
-    readFile(new URL('../schema/mcp-toml.schema.json', import.meta.url), 'utf8'),
-  ])
-  const schema = JSON.parse(text) as {
-    readonly $id: string
-    readonly properties: Readonly<Record<string, unknown>>
+  const text = await readFile(new URL('../schema/mcp-toml.schema.json', import.meta.url), 'utf8')
+  const schema = JSON.parse(text) as JsonSchema
+  let validate: ValidateFunction | undefined
+  return {
+    topLevel: Object.keys(schema.properties),
+    check: (entry) => {
+      if (isPlain(entry)) return { errors: [], unknown: [] }
+      validate ??= validatorOf(schema)
+      const failures = validate(entry) ? [] : (validate.errors ?? [])
+      return {
+        errors: distinct(failures.filter(({ keyword }) => !SPOKEN_OF_ELSEWHERE.has(keyword))),
+        unknown: failures.filter(isUnknown).map(unknownField),
+      }
+    },
   }
+}
+
+/** The validator is loaded here, with the first entry that needs it. */
+function validatorOf(schema: JsonSchema): ValidateFunction {
+  const { Ajv } = createRequire(import.meta.url)('ajv') as typeof import('ajv')
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
@@ -55,17 +74,7 @@ async function load(): Promise<Schema> {
     code: { optimize: false },
   })
   ajv.addSchema(schema)
-  const validate = ajv.getSchema(`${schema.$id}#/definitions/fields`) as ValidateFunction
-  return {
-    topLevel: Object.keys(schema.properties),
-    check: (entry) => {
-      const failures = validate(entry) ? [] : (validate.errors ?? [])
-      return {
-        errors: distinct(failures.filter(({ keyword }) => !SPOKEN_OF_ELSEWHERE.has(keyword))),
-        unknown: failures.filter(isUnknown).map(unknownField),
-      }
-    },
-  }
+  return ajv.getSchema(`${schema.$id}#/definitions/fields`) as ValidateFunction
 }
 
 /** How fields go together, and what an address must be, is said in sentences of their own. */

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import type { ErrorObject, ValidateFunction } from 'ajv'
+import { isPlain } from './plain.ts'
 import { FORMATS } from './urls.ts'
 import { shown } from './words.ts'
 
@@ -21,7 +23,7 @@ export interface UnknownField {
   readonly known: readonly string[]
 }
 
-/** The published schema, compiled. */
+/** The published schema. */
 export interface Schema {
   /** The known keys of the document. */
   readonly topLevel: readonly string[]
@@ -34,7 +36,7 @@ export interface Schema {
 
 let loading: Promise<Schema> | undefined
 
-/** Loads the schema and its validator with the first file that has an entry. */
+/** Loads the schema with the first file that has an entry. */
 export function loadSchema(): Promise<Schema> {
   loading ??= load()
   return loading
@@ -49,11 +51,33 @@ interface JsonSchema {
 }
 
 async function load(): Promise<Schema> {
-  const [{ Ajv }, text] = await Promise.all([
-    import('ajv'),
-    readFile(new URL('../schema/mcp.schema.json', import.meta.url), 'utf8'),
-  ])
+  const text = await readFile(new URL('../schema/mcp.schema.json', import.meta.url), 'utf8')
   const schema = JSON.parse(text) as JsonSchema
+  let validators: Validators | undefined
+  return {
+    topLevel: Object.keys(schema.properties),
+    fieldsOf: (kind) => Object.keys(schema.definitions[kind].properties),
+    check: (kind, entry) => {
+      if (isPlain(kind, entry)) return { errors: [], unknown: [] }
+      validators ??= validatorsOf(schema)
+      const validate = validators[kind]
+      const failures = validate(entry) ? [] : (validate.errors ?? [])
+      const unknown = failures.filter(isUnknown).map(unknownField)
+      return {
+        errors: distinct(
+          failures.filter((failure) => !isUnknown(failure) && failure.keyword !== 'propertyNames'),
+        ),
+        unknown,
+      }
+    },
+  }
+}
+
+type Validators = Readonly<Record<EntryKind, ValidateFunction>>
+
+/** The validator is loaded here, with the first entry that needs it. */
+function validatorsOf(schema: JsonSchema): Validators {
+  const { Ajv } = createRequire(import.meta.url)('ajv') as typeof import('ajv')
   // 1e999 is a number to pi as well.
   const ajv = new Ajv({
     allErrors: true,
@@ -68,25 +92,9 @@ async function load(): Promise<Schema> {
     code: { optimize: false },
   })
   ajv.addSchema(schema)
-  const validators = {
-    stdio: ajv.getSchema(`${schema.$id}#/definitions/stdio`) as ValidateFunction,
-    http: ajv.getSchema(`${schema.$id}#/definitions/http`) as ValidateFunction,
-  }
-  return {
-    topLevel: Object.keys(schema.properties),
-    fieldsOf: (kind) => Object.keys(schema.definitions[kind].properties),
-    check: (kind, entry) => {
-      const validate = validators[kind]
-      const failures = validate(entry) ? [] : (validate.errors ?? [])
-      const unknown = failures.filter(isUnknown).map(unknownField)
-      return {
-        errors: distinct(
-          failures.filter((failure) => !isUnknown(failure) && failure.keyword !== 'propertyNames'),
-        ),
-        unknown,
-      }
-    },
-  }
+  const definition = (kind: EntryKind): ValidateFunction =>
+    ajv.getSchema(`${schema.$id}#/definitions/${kind}`) as ValidateFunction
+  return { stdio: definition('stdio'), http: definition('http') }
 }
 
 function isUnknown({ keyword }: ErrorObject): boolean {

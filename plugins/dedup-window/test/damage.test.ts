@@ -281,21 +281,25 @@ describe('a lock', () => {
     expect(place.names()).toEqual(['dedup.json'])
   })
 
-  it.each([
-    ['of a process that lives', () => ({ ...enter(), beat: Date.now() })],
-    ['of another machine', () => ({ ...enter(), started: 'elsewhere/1', pid: 4_000_000, beat: Date.now() })],
-    ['that is no owner', () => 'nonsense'],
-  ])('%s is waited for', { timeout: 20_000 }, async (_whose, owner) => {
-    const place = createPlace()
-    const lock = `${place.path}.lock`
-    mkdirSync(lock, { recursive: true })
-    writeFileSync(join(lock, 'owner'), JSON.stringify(owner()))
-    const window = await openSession(place)
-    expect(await window.deliver('1')).toBe('first')
-    expect(window.warnings).toEqual([expect.stringContaining('is held by another process')])
-    expect(existsSync(lock)).toBe(true)
-    rmSync(lock, { recursive: true })
-    await window.dispose()
+  it('of a process that lives, of another machine, and that is no owner is waited for', async () => {
+    const owners = [
+      { ...enter(), beat: Date.now() },
+      { ...enter(), started: 'elsewhere/1', pid: 4_000_000, beat: Date.now() },
+      'nonsense',
+    ]
+    const waiting = owners.map(async (owner) => {
+      const place = createPlace()
+      const lock = `${place.path}.lock`
+      mkdirSync(lock, { recursive: true })
+      writeFileSync(join(lock, 'owner'), JSON.stringify(owner))
+      const window = await openSession(place)
+      expect(await window.deliver('1')).toBe('first')
+      expect(window.warnings).toEqual([expect.stringContaining('is held by another process')])
+      expect(existsSync(lock)).toBe(true)
+      rmSync(lock, { recursive: true })
+      await window.dispose()
+    })
+    await Promise.all(waiting)
   })
 
   it(

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import type { ConnectRequest, Plugin } from '@tapline/core'
 import { unlessAborted } from './aborting.ts'
-import { Account } from './account.ts'
+import type { Account } from './account.ts'
 import type { AccountOptions } from './account-options.ts'
-import { authorizing } from './authorizing.ts'
 import { oauthUrl, rawSettings, resolveSettings } from './settings.ts'
 import { createSignIns, type SignIns } from './sign-ins.ts'
 import { TokenFile } from './tokens/file.ts'
@@ -45,7 +44,9 @@ export const oauth = ({ onReady }: OAuthOptions = {}): Plugin => ({
     const stop = new AbortController()
     onReady?.(createSignIns({ file, steps, warn, stop: stop.signal, account: (name) => accounts.get(name) }))
 
-    const accountOf = (request: ConnectRequest, url: string): Account => {
+    const accountOf = async (request: ConnectRequest, url: string): Promise<Account> => {
+      // Where all servers are processes, nothing of this is needed.
+      const { Account } = await import('./account.ts')
       const { transport, server } = request
       const { name } = server
       const options: AccountOptions = {
@@ -74,7 +75,8 @@ export const oauth = ({ onReady }: OAuthOptions = {}): Plugin => ({
         accounts.delete(request.server.name)
         return undefined
       }
-      const account = accountOf(request, url)
+      const { authorizing } = await import('./authorizing.ts')
+      const account = await accountOf(request, url)
       request.fetch = authorizing(request.fetch ?? fetch, account, request)
       // The question which protocol a server speaks waits three seconds: too short for a renewal.
       await within(LONGEST_HOLD_MS, account.token(), request.signal)

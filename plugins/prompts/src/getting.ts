@@ -6,7 +6,7 @@ import { cleanLine, cleanLines } from './text.ts'
 const ASKS_FOR_MORE = /^(?:Cannot fulfil|Invalid) input request|input[_ -]required/i
 /** A conforming server refuses instead of asking somebody who has not said that they can answer (the same). */
 const MISSING_CLIENT_CAPABILITY = -32_021
-const UNSUPPORTED = 'The prompt asks for more input before it answers, which Tapline does not support.'
+const UNSUPPORTED = 'The prompt asks for more input before it answers, and here nobody is asked.'
 const MOST_MESSAGES = 1_000
 const LONGEST_ADDRESS = 2_048
 

@@ -89,7 +89,7 @@ describe('a prompt', () => {
     [
       'questions first',
       { resultType: 'input_required', inputRequests: {}, messages: [user(text('x'))] },
-      'The prompt asks for more input before it answers, which Tapline does not support.',
+      'The prompt asks for more input before it answers, and here nobody is asked.',
     ],
   ])('is refused when the server answers %s', async (_what, result, message) => {
     await expect(

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { EventFrames } from './event-frames.ts'
 import { copyEvents, createEventSink, isEventStream } from './event-stream.ts'
 import type { Exchange } from './exchange.ts'
-import type { Failures } from './failures.ts'
+import { type Failures, isRefusal } from './failures.ts'
 import { pause, reopenDelay, Watchdog } from './pacing.ts'
 
 /** What the answer to a POST needs when it is an event stream. */
@@ -68,8 +68,9 @@ export function answerStream(
       const response = await options.resume(lastId, exchange.signal)
       if (response.ok && isEventStream(response)) return response
       if (!(await options.mayResumeLater(response))) exchange.fail(failures.brokenOff())
-    } catch {
-      // Out of reach, still.
+    } catch (thrown) {
+      // All else is out of reach, still.
+      if (isRefusal(thrown)) exchange.fail(failures.brokenOff(thrown))
     }
     return undefined
   }

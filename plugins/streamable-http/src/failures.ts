@@ -156,3 +156,8 @@ function isBadPort(thrown: unknown): boolean {
 export function isBodyTimeout(thrown: unknown): boolean {
   return networkCause(thrown).code === 'UND_ERR_BODY_TIMEOUT'
 }
+
+/** Whether `thrown` says that the credentials are not taken: this plugin's own, or one of a plugin that authorizes. */
+export function isRefusal(thrown: unknown): thrown is Error {
+  return thrown instanceof Error && (thrown as { readonly code?: unknown }).code === 'AUTH_FAILED'
+}

@@ -1,5 +1,4 @@
 import type { Plugin } from '@tapline/core'
-import { openTransport } from './transport.ts'
 
 /** Reaches servers over streamable HTTP: the SDK's transport behind a guarded fetch. */
 export const streamableHttp = (): Plugin => ({
@@ -9,7 +8,10 @@ export const streamableHttp = (): Plugin => ({
     const defaults = { 'user-agent': `${host.name}/${host.version}` }
     hooks.connect.tapPromise({}, async (request) => {
       const { transport } = request
-      return transport.type === 'streamable-http' ? openTransport(request, transport, defaults) : undefined
+      if (transport.type !== 'streamable-http') return undefined
+      // Where all servers are processes, nothing of this is needed.
+      const { openTransport } = await import('./transport.ts')
+      return openTransport(request, transport, defaults)
     })
   },
 })

@@ -1,6 +1,6 @@
 import { EventFrames } from './event-frames.ts'
 import { copyEvents, createEventSink, type EventSink, isEventStream } from './event-stream.ts'
-import { type Failures, isBodyTimeout } from './failures.ts'
+import { type Failures, isBodyTimeout, isRefusal } from './failures.ts'
 import { pause, reopenDelay, Watchdog } from './pacing.ts'
 import { isSessionLost, rpcErrorOf } from './refusals.ts'
 
@@ -21,6 +21,8 @@ export interface PushStreamOptions {
   onState(state: 'open' | 'connecting' | 'none'): void
   /** The stream is open again, and what happened in between was missed. */
   onResumed(): void
+  /** The server does not take the credentials. */
+  onRefused(error: Error): void
   onSessionLost(status: number): void
   onError(error: unknown): void
 }
@@ -71,7 +73,7 @@ class PushStream {
 
   /** Opens the stream once and stays until it ends. */
   async #attempt(attempt: number): Promise<Ending> {
-    const { idleMs, stop, onError, open } = this.#options
+    const { idleMs, stop, onError, onRefused, open } = this.#options
     const controller = new AbortController()
     const abort = (): void => controller.abort()
     stop.addEventListener('abort', abort)
@@ -88,7 +90,10 @@ class PushStream {
       return 'ended'
     } catch (thrown) {
       if (isOpen && (watchdog.expired || isBodyTimeout(thrown))) return 'quiet'
-      if (!stop.aborted && !watchdog.expired) onError(thrown)
+      if (stop.aborted || watchdog.expired) return 'broken'
+      onError(thrown)
+      // A plugin that authorizes each request may refuse one, too.
+      if (isRefusal(thrown)) onRefused(thrown)
       return 'broken'
     } finally {
       watchdog.stop()
@@ -105,12 +110,11 @@ class PushStream {
   }
 
   async #refused(response: Response, attempt: number): Promise<Ending> {
-    const { failures, inSession, onError, onSessionLost, onState } = this.#options
+    const { inSession, onSessionLost, onState } = this.#options
     const { status } = response
     const rpc = await rpcErrorOf(response)
-    const unauthorized = status === 401 || status === 403
-    if (unauthorized) onError(failures.credentials(status))
-    const lost = unauthorized || (inSession && isSessionLost(status, rpc))
+    if (status === 401 || status === 403) return this.#unauthorized(status, attempt)
+    const lost = inSession && isSessionLost(status, rpc)
     // A session that was opened a moment ago is not lost: such a server has no stream. Were the session
     // opened again for it, the same would happen again, without end.
     if (lost && attempt > 1) {
@@ -124,6 +128,17 @@ class PushStream {
     // It may be the id that the server does not like.
     if (status === 400) this.#frames.lastId = undefined
     return 'broken'
+  }
+
+  /** Where the first stream of a connection is refused, its credentials are fresh: the tools alone are used. */
+  #unauthorized(status: number, attempt: number): Ending {
+    const { failures, onError, onRefused, onState } = this.#options
+    const error = failures.credentials(status)
+    onError(error)
+    onRefused(error)
+    if (attempt > 1) return 'broken'
+    onState('none')
+    return 'stop'
   }
 
   #framesAfter(before?: EventFrames): EventFrames {

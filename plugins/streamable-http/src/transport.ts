@@ -39,6 +39,7 @@ class HttpTransport implements Transport {
   onerror: Transport['onerror']
   onsessionlost: Transport['onsessionlost']
   onpushresumed: Transport['onpushresumed']
+  onpushrefused: Transport['onpushrefused']
   onreport: Transport['onreport']
   readonly hasPerRequestStream = true
   readonly #options: HttpOptions
@@ -164,6 +165,7 @@ class HttpTransport implements Transport {
       open: (lastEventId, signal) => this.#http.get(lastEventId, signal),
       onState: (state) => this.#setPushState(state),
       onResumed: () => this.#tell(this.onpushresumed),
+      onRefused: (error) => this.#tell(() => this.onpushrefused?.(error)),
       onSessionLost: (status) => this.#loseSession(this.#failures.sessionLost(status)),
       onError: (error) => this.onerror?.(error as Error),
     })

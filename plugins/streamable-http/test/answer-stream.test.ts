@@ -1,3 +1,4 @@
+import type { Plugin } from '@tapline/core'
 import { describe, expect, it } from 'vitest'
 import { connect } from './client.ts'
 import { event, LegacyServer, textResult } from './legacy-server.ts'
@@ -92,6 +93,28 @@ describe.concurrent('the event stream of a call', () => {
       await server.called('initialize', sessions)
     },
   )
+
+  it('whose resumption nobody is signed in for ends the call', async () => {
+    const refusing: Plugin = {
+      name: 'refusing',
+      api: 1,
+      setup: ({ hooks }) =>
+        hooks.connect.tapPromise({ stage: 'auth' }, async (request) => {
+          request.fetch = async (url, init) => {
+            if (!new Headers(init.headers).has('last-event-id')) return fetch(url, init)
+            throw request.error('AUTH_FAILED', 'Somebody has to sign in.', { data: { status: 401 } })
+          }
+          return undefined
+        }),
+    }
+    await using server = await priming(answer, (call) => call.response.end())
+    await using client = await connect(server.url, { plugins: [refusing] })
+    await expect(client.session.callTool('echo', {})).rejects.toMatchObject({
+      code: 'CONNECTION_CLOSED',
+      data: { outcome: 'unknown' },
+    })
+    expect(server.calls('tools/call')).toHaveLength(1)
+  })
 
   it('is resumed over an outage, until nobody waits any more', async () => {
     await using server = await priming(

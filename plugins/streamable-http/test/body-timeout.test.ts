@@ -41,6 +41,7 @@ describe('the HTTP client’s own limit on silence', () => {
       onState: note,
       onResumed: () => note('resumed'),
       onSessionLost: note,
+      onRefused: () => undefined,
       onError: note,
     })
     await asked.count(3)

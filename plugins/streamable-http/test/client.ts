@@ -18,6 +18,7 @@ export interface EntryChanges {
   readonly reconnect?: Partial<ServerSpec['reconnect']>
   readonly transport?: Partial<HttpTransportSpec>
   readonly plugins?: readonly Plugin[]
+  readonly refundAfterMs?: number
 }
 
 /** A session over the plugin, with all that it reported. */
@@ -49,6 +50,7 @@ export async function createClient(url: string, changes: EntryChanges = {}): Pro
     cwd: '/',
     info: { name: 'test', version: '0.0.0' },
     sdk: () => Promise.resolve(sdk),
+    ...(changes.refundAfterMs === undefined ? {} : { refundAfterMs: changes.refundAfterMs }),
     transportFor: async (request) => {
       requests.push(request)
       const transport = await kernel.hooks.connect.promise(request)

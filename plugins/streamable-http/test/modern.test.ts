@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { connect } from './client.ts'
 
 const tools = [{ name: 'add', inputSchema: { type: 'object' as const } }]
@@ -26,8 +26,12 @@ async function startModern() {
   )
   const serve = toNodeHandler(handler)
   const methods: string[] = []
+  /** Refuses every request of these methods. */
+  const refused = new Set<string>()
   const http = createServer((request, response) => {
-    methods.push(`${request.method} ${String(request.headers['mcp-method'])}`)
+    const method = String(request.headers['mcp-method'])
+    methods.push(`${request.method} ${method}`)
+    if (refused.has(method)) return void response.writeHead(401).end()
     // The adapter's types do not know exactOptionalPropertyTypes.
     void serve(request as never, response)
   })
@@ -35,6 +39,7 @@ async function startModern() {
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     methods,
+    refused,
     notify: handler.notify,
     drop: () => http.closeAllConnections(),
     [Symbol.asyncDispose]: async () => {
@@ -80,6 +85,32 @@ describe.concurrent('a server of the modern era', () => {
     server.notify.toolsChanged()
     await client.notifications.find(({ method }) => method === 'notifications/tools/list_changed')
     expect(client.session.status.state).toBe('connected')
+  })
+
+  it('that refuses to be listened to is asked with fresh credentials, then it is said once', async () => {
+    await using server = await startModern()
+    await using client = await connect(server.url)
+    const isOpen = ({ method }: { method?: string }): boolean =>
+      method === 'notifications/subscriptions/acknowledged'
+    await client.notifications.find(isOpen)
+    server.refused.add('subscriptions/listen')
+    server.drop()
+    const { state, reason } = await client.statuses.find(({ attention }) => attention !== undefined)
+    expect({ state, reason }).toEqual({
+      state: 'connected',
+      reason: 'its pushes do not arrive: The server refused the credentials (HTTP 401).',
+    })
+    expect(client.requests).toHaveLength(2)
+    const asked = server.methods.filter((method) => method === 'POST subscriptions/listen').length
+    await vi.waitUntil(
+      () => server.methods.filter((method) => method === 'POST subscriptions/listen').length > asked + 1,
+      { timeout: 10_000 },
+    )
+    expect(client.errors).toEqual([expect.objectContaining({ code: 'PUSHES_REFUSED' })])
+    server.refused.clear()
+    await client.notifications.find(isOpen, 2)
+    await vi.waitUntil(() => client.session.status.attention === undefined)
+    expect(client.requests).toHaveLength(2)
   })
 
   it('answers its own errors by JSON-RPC, whatever their HTTP status', async () => {

@@ -1,3 +1,4 @@
+import type { Plugin } from '@tapline/core'
 import { describe, expect, it } from 'vitest'
 import { connect } from './client.ts'
 import { LegacyServer } from './legacy-server.ts'
@@ -8,6 +9,22 @@ const start = (answer: (nth: number, incoming: Incoming) => boolean | undefined)
   let nth = 0
   return LegacyServer.start((incoming) => (incoming.method === 'GET' ? answer(++nth, incoming) : undefined))
 }
+
+/** Says in front of each GET that somebody has to sign in, for as long as `isNeeded` does. */
+const signInFor = (isNeeded: () => boolean): Plugin => ({
+  name: 'signing-in',
+  api: 1,
+  setup: ({ hooks }) =>
+    hooks.connect.tapPromise({ stage: 'auth' }, async (request) => {
+      request.fetch = (url, init) => {
+        if (init.method !== 'GET' || !isNeeded()) return fetch(url, init)
+        const advice = 'Sign in with /mcp login subject.'
+        const data = { status: 401, signIn: true }
+        throw request.error('AUTH_FAILED', 'The server wants you to sign in.', { advice, data })
+      }
+      return undefined
+    }),
+})
 
 describe.concurrent('an event stream', () => {
   it.for([404, 405, 501])(
@@ -67,6 +84,54 @@ describe.concurrent('an event stream', () => {
     await client.statuses.find(({ report }) => report.pushStream === 'open')
     for (const stream of server.streams) stream.end()
     await server.called('initialize', 2)
+    expect(client.requests).toHaveLength(2)
+  })
+
+  it('that is refused with fresh credentials too is said once, and the tools are left alone', async () => {
+    await using server = await start((nth, incoming) => {
+      if (nth === 1) return undefined
+      incoming.status(401)
+      return true
+    })
+    await using client = await connect(server.url)
+    await server.asked('GET')
+    await client.statuses.find(({ report }) => report.pushStream === 'open')
+    for (const stream of server.streams) stream.end()
+    const { state, reason, attention } = await client.statuses.find((each) => each.attention !== undefined)
+    expect({ state, reason, attention }).toEqual({
+      state: 'connected',
+      reason: 'its pushes do not arrive: The server refused the credentials (HTTP 401).',
+      attention: 'Give its entry the Authorization header that it wants, then /mcp reconnect it.',
+    })
+    await client.session.callTool('echo', {})
+    expect(client.requests).toHaveLength(2)
+    expect(client.errors).toEqual([expect.objectContaining({ code: 'PUSHES_REFUSED' })])
+  })
+
+  it('that wants a sign-in is said once, tried on quietly, and forgotten when it is open again', async () => {
+    let isNeeded = false
+    const asked: number[] = []
+    const plugins = [signInFor(() => isNeeded && asked.push(Date.now()) > 0)]
+    await using server = await start(() => undefined)
+    await using client = await connect(server.url, { plugins, refundAfterMs: 50 })
+    await server.asked('GET')
+    await client.statuses.find(({ report }) => report.pushStream === 'open')
+    isNeeded = true
+    for (const stream of server.streams) stream.end()
+    const refused = await client.statuses.find((each) => each.attention !== undefined)
+    expect(refused).toMatchObject({
+      state: 'connected',
+      reason: 'its pushes do not arrive: The server wants you to sign in.',
+      attention: 'Sign in with /mcp login subject.',
+      signIn: true,
+    })
+    while (asked.length < 6) await client.session.request('ping')
+    isNeeded = false
+    await client.statuses.find(({ report }) => report.pushStream === 'open', 2)
+    expect(client.session.status).not.toHaveProperty('attention')
+    expect(client.session.status).not.toHaveProperty('reason')
+    expect(client.session.status).not.toHaveProperty('signIn')
+    expect(client.errors).toEqual([expect.objectContaining({ code: 'PUSHES_REFUSED' })])
     expect(client.requests).toHaveLength(2)
   })
 

@@ -28,6 +28,7 @@ export function activateTools(
   pi.setActiveTools([...others, ...added, ...own])
 }
 
-function isFresh({ sessionManager }: ExtensionContext): boolean {
+/** Whether nothing has been said yet. */
+export function isFresh({ sessionManager }: ExtensionContext): boolean {
   return sessionManager.getEntries().every(({ type }) => type !== 'message')
 }

@@ -41,6 +41,8 @@ export interface EarlyTools {
   readonly definitions: readonly CachedTool[]
   /** What servers said of themselves in an earlier session, by their names; their entries may be others by now. */
   readonly instructions: Readonly<Record<string, string>>
+  /** pi goes on with a conversation: until its next run it may wait for tools that this one has declared. */
+  readonly resumed?: boolean
 }
 
 /** What is registered from the cache. */

@@ -1,5 +1,5 @@
 import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
-import { activateTools } from './activation.ts'
+import { activateTools, isFresh } from './activation.ts'
 import { cachedTools, type EarlyTools, forgetCachedTools, type ToolCaller } from './cached-tools.ts'
 import { claimProcess, standDownMessage } from './claim.ts'
 import { collectPlugins } from './collect.ts'
@@ -30,7 +30,7 @@ const COMMANDS = {
 export default function tapline(pi: ExtensionAPI): void {
   const claim = claimProcess()
   if (!claim) {
-    pi.on('session_start', (_event, ctx) => ctx.ui.notify(standDownMessage(), 'warning'))
+    pi.on('session_start', (_event, ctx) => tell(ctx, standDownMessage(), 'warning'))
     return
   }
   let opening: Opening | undefined
@@ -51,7 +51,7 @@ export default function tapline(pi: ExtensionAPI): void {
       description,
       getArgumentCompletions: async (prefix) => (await opening?.opened())?.complete(name, prefix) ?? null,
       handler: async (args, ctx) => {
-        if (!opening) return ctx.ui.notify(NO_SESSION, 'warning')
+        if (!opening) return tell(ctx, NO_SESSION, 'warning')
         if (name === 'new-trigger') offerRuleTools(pi, ctx, callTool)
         await (await session()).command(name, args, ctx)
       },
@@ -86,7 +86,8 @@ export default function tapline(pi: ExtensionAPI): void {
     const servers = outlook.servers.map((server) => ({ ...server, instructions: heard(server) }))
     foreseen = sectionsOf({ section: () => serversSection(servers) })
     const resourceTools = offerResourceTools(pi, outlook, callTool)
-    const early = { ...cached.early, names: new Set([...cached.early.names, ...resourceTools]) }
+    const names = new Set([...cached.early.names, ...resourceTools])
+    const early = { ...cached.early, names, resumed: !isFresh(ctx) }
     opening = createOpening(() => {
       const opened = open(pi, ctx, early, plugins)
       void opened.then(drawing.load, () => undefined)
@@ -155,8 +156,12 @@ async function open(
 }
 
 /** In print and JSON runs pi shows no notices. */
-function tell({ hasUI, ui }: ExtensionContext, problem: string): void {
-  if (hasUI) return ui.notify(problem, 'error')
+function tell(
+  { hasUI, ui }: ExtensionContext,
+  problem: string,
+  severity: 'warning' | 'error' = 'error',
+): void {
+  if (hasUI) return ui.notify(problem, severity)
   process.stderr.write(`${problem}\n`)
 }
 

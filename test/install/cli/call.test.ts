@@ -28,7 +28,7 @@ function logIn(scratch: Scratch): () => string {
 
 describe('tapline call', () => {
   it('prints the result and ends with 0, or with 1 when the tool says that it failed', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const call = configured(scratch)
     const echo = await call(['fixture', 'echo', '{ "text": "grüezi" }', '--json'])
     expect(echo).toMatchObject({
@@ -45,7 +45,7 @@ describe('tapline call', () => {
   })
 
   it('takes the arguments from standard input', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const call = configured(scratch)
     const echo = await call(['fixture', 'echo', '-'], { input: '{ "text": "from stdin" }\n' })
     expect(echo.code).toBe(0)
@@ -54,7 +54,7 @@ describe('tapline call', () => {
   })
 
   it('knows servers by - and _ alike, and tools by the name that pi gives them', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const call = configured(scratch)
     for (const args of [
       ['two_parts', 'demo_status'],
@@ -65,7 +65,7 @@ describe('tapline call', () => {
   })
 
   it('hands on what the server says of a call, over HTTP and in the new revision too', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     await using remote = await startHttpFixture(servers.modern, ['--http'])
     scratch.write('agent/mcp.json', { mcpServers: { remote: { url: remote.url } } })
     const add = await runTapline(['call', 'remote', 'add', '{ "a": 1, "b": 2 }'], { scratch })
@@ -73,7 +73,7 @@ describe('tapline call', () => {
   })
 
   it('ends with 2 and a sentence for whatever else goes wrong', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const call = configured(scratch)
     const wrong: [args: string[], sentence: RegExp][] = [
       [['fixture', 'bad'], /These arguments never please/],
@@ -96,8 +96,17 @@ describe('tapline call', () => {
     }
   })
 
+  it('names tools without what would steer the terminal', async () => {
+    await using scratch = createScratch({ tmp: 'shared' })
+    const tools = [{ name: 'wipe\u001B[2J', inputSchema: { type: 'object' } }]
+    const script = scratch.write('script.json', { 'tools/list': { '': { tools } } })
+    scratch.write('agent/mcp.json', { mcpServers: { odd: stdioEntry(servers.scripted, script) } })
+    const { stderr } = await runTapline(['call', 'odd', 'nothing'], { scratch })
+    expect(stderr).toBe('Server "odd" has no tool "nothing". It has: wipe.\n')
+  })
+
   it('is cancelled by an interrupt, and says so to the server', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     configured(scratch)
     const log = logIn(scratch)
     const running = startTapline(['call', 'fixture', 'slow', '{ "ms": 60000 }'], { scratch })
@@ -110,7 +119,7 @@ describe('tapline call', () => {
   })
 
   it('is cancelled while it connects, too', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const silent = stdioEntry(servers.misbehaving, '--silent', '--log', `${scratch.root}/log.jsonl`)
     scratch.write('agent/mcp.json', { mcpServers: { silent } })
     const running = startTapline(['call', 'silent', 'echo'], { scratch })

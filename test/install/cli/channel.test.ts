@@ -43,7 +43,7 @@ const HELLO = event({
 
 describe('tapline channel test', () => {
   it('prints each step, shows the event as the model reads it, and answers with the tool that is named', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const flags = ['--permission', '--instructions', 'Use reply.\nPass chat_id back.']
     const chat = withChannel(scratch, flags, { channel: true })
     const running = startTapline(['channel', 'test', 'chat', '--reply', 'reply'], { scratch })
@@ -75,7 +75,7 @@ describe('tapline channel test', () => {
   })
 
   it('prints JSON lines, waits through what is no event, and calls nothing unasked', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const chat = withChannel(scratch)
     const running = startTapline(['channel', 'test', 'chat', '--json', '--for', '30'], { scratch })
     await waitUntil(
@@ -114,7 +114,7 @@ describe('tapline channel test', () => {
   })
 
   it('prints nothing of a server that steers a terminal', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const hostile = '\u001b[2J\u001b]0;title\u0007\u202e\u0085'
     const chat = withChannel(scratch, ['--tool', `x${hostile}\ny`, '--instructions', `Use${hostile} it.`])
     const running = startTapline(['channel', 'test', 'chat', '--reply', 'nothing'], { scratch })
@@ -134,7 +134,7 @@ describe('tapline channel test', () => {
   })
 
   it('exits with 1 when the server is no channel, when nothing comes, and when there is no such tool', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const chat = withChannel(scratch)
     const no = await runTapline(['channel', 'test', 'notify'], { scratch })
     expect([no.code, no.stderr]).toEqual([1, ''])
@@ -154,7 +154,7 @@ describe('tapline channel test', () => {
   })
 
   it('exits with 2 and says why when it cannot begin', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/mcp.json', { mcpServers: { gone: { command: path.join(scratch.root, 'missing') } } })
     const gone = await runTapline(['channel', 'test', 'gone'], { scratch })
     expect(gone.code).toBe(2)

@@ -6,7 +6,7 @@ import { runTapline, stdioEntry } from '../tapline.ts'
 
 describe('tapline doctor', () => {
   it('says what is configured, from where, and that all is well', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const path = scratch.write('agent/mcp.json', { mcpServers: { good: stdioEntry(servers.notify) } })
     const settings = scratch.write('agent/tapline.yaml', 'apply: now\n')
     scratch.write('agent/settings.json', '{ "extensions": ["-builtin:mcp"] }')
@@ -29,12 +29,12 @@ describe('tapline doctor', () => {
     const text = await runTapline(['doctor'], { scratch })
     expect(text).toMatchObject({ code: 0, stderr: '' })
     expect(text.stdout).toContain(`  ✓ ${path}\n  · ${scratch.agent}/loops/mcp.toml\n  ✓ ${settings}\n`)
-    expect(text.stdout).toContain(`  good: connected, 1 tools, from ${path}\nProblems\n  none\n`)
+    expect(text.stdout).toContain(`  good: connected, 1 tool, from ${path}\nProblems\n  none\n`)
     expect(text.stdout).toContain('"tapline doctor --undo" takes that back.')
   })
 
   it('says of what is wrong once what to do about it', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/mcp.json', {
       mcpServers: { dead: { command: 'no-such-command-of-any-machine' }, typo: { comand: 'node' } },
     })
@@ -66,7 +66,7 @@ describe('tapline doctor', () => {
   })
 
   it('shows overrides, the log, and credentials that others could read', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/mcp.json', { mcpServers: { off: stdioEntry(servers.notify) } })
     const override = scratch.write('project/.pi/mcp.json', { mcpServers: { off: { enabled: false } } })
     const signIns = scratch.write('agent/mcp-auth.json', { secret: 'hunter2' })
@@ -90,7 +90,7 @@ describe('tapline doctor', () => {
   })
 
   it('says of the keychain whether it answers, where a server needs it, and not of what has not let it in', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     await using http = await startHttpFixture(servers.httpMisbehaving, ['--token', 'zq-right'])
     const auth = 'auth = { kind = "bearer", token_keychain_ref = "PI_MCP_TOKEN_HUB" }'
     const hub = `[[server]]\nname = "hub"\nkind = "streamable_http"\nendpoint = "${http.url}"\n${auth}\n`
@@ -111,7 +111,7 @@ describe('tapline doctor', () => {
   })
 
   it('takes back what silences the MCP support of pi, and nothing else', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const text = '{\n  "theme": "dark",\n  "extensions": [\n    "./mine.ts",\n    "-builtin:mcp"\n  ]\n}\n'
     const path = scratch.write('agent/settings.json', text)
     const done = await runTapline(['doctor', '--undo'], { scratch })
@@ -133,7 +133,7 @@ describe('tapline doctor', () => {
   })
 
   it('touches no settings that it cannot read', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const path = scratch.write('agent/settings.json', '{ "theme": ')
     const undo = await runTapline(['doctor', '--undo'], { scratch })
     expect(undo).toMatchObject({

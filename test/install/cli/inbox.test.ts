@@ -39,7 +39,7 @@ const auditRows = (scratch: Scratch): unknown[] =>
 
 describe('tapline inbox', () => {
   it('lists what is new in this project, or in every one, and starts no server', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const log = path.join(scratch.root, 'log.jsonl')
     scratch.write('agent/mcp.json', { mcpServers: { hub: stdioEntry(servers.misbehaving, '--log', log) } })
     const project = realpathSync(scratch.project)
@@ -92,7 +92,7 @@ describe('tapline inbox', () => {
   })
 
   it('says that nothing is there, and makes nothing', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const text = await runTapline(['inbox', 'list'], { scratch })
     expect(text).toMatchObject({ code: 0, stderr: '', stdout: `Inbox of ${scratch.project}: nothing new\n` })
     const json = await runTapline(['inbox', 'clear', '--json'], { scratch })
@@ -101,7 +101,7 @@ describe('tapline inbox', () => {
   })
 
   it('claims once, and prints what was claimed', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     writeInbox(scratch, { id: hex('aa'), text: 'build 7 failed', run_id: 'run-1' }, 'no line of ours')
     const claimed = await runTapline(['inbox', 'claim', 'aa0', '--json'], { scratch })
     expect([claimed.code, claimed.stderr]).toEqual([0, ''])
@@ -127,7 +127,7 @@ describe('tapline inbox', () => {
   })
 
   it('dismisses with a reason, written either way', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     writeInbox(
       scratch,
       { id: hex('aa'), text: 'one' },
@@ -151,7 +151,7 @@ describe('tapline inbox', () => {
   })
 
   it('clears this project, and the others only when it is told so', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     writeInbox(
       scratch,
       { id: hex('aa'), text: 'mine' },
@@ -168,7 +168,7 @@ describe('tapline inbox', () => {
   })
 
   it('says what it cannot find, understand or read', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     writeInbox(scratch, { id: hex('aa1'), text: 'one' }, { id: hex('aa2'), text: 'two' })
     const failing: [string[], string][] = [
       [['claim', 'ff'], 'No finding has an id that begins with "ff".'],

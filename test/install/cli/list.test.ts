@@ -10,7 +10,7 @@ const dead = { command: process.execPath, args: ['-e', 'console.error("no licenc
 
 describe('tapline list', () => {
   it('says of a good, a remote, a misspelt and a dead server what is true of each', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     await using remote = await startHttpFixture(servers.v1, ['--http'])
     const path = scratch.write('agent/mcp.json', {
       mcpServers: {
@@ -80,7 +80,7 @@ describe('tapline list', () => {
   })
 
   it('ends with 0 when all is well, and names what is switched off without starting it', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const mark = `${scratch.root}/started`
     const off = { command: 'touch', args: [mark], enabled: false }
     const modern = stdioEntry(servers.modern)
@@ -98,8 +98,24 @@ describe('tapline list', () => {
     expect(existsSync(mark)).toBe(false)
   })
 
-  it('says that there is nothing, which is no fault', async () => {
+  it('ends with 1 when a server is connected but cannot list its tools, as doctor does', async () => {
     await using scratch = createScratch()
+    const error = { code: -32_603, message: 'on \u001B[2Jholiday' }
+    const script = scratch.write('script.json', {
+      capabilities: { tools: {} },
+      'tools/list': { '': { error } },
+    })
+    scratch.write('agent/mcp.json', { mcpServers: { odd: stdioEntry(servers.scripted, script) } })
+    const list = await runTapline(['list', '--json'], { scratch })
+    expect(list.json().servers).toMatchObject([
+      { state: 'connected', error: expect.stringMatching(/^tools\/list failed: .*: on holiday$/) },
+    ])
+    expect(list.code).toBe(1)
+    expect((await runTapline(['doctor'], { scratch })).code).toBe(1)
+  })
+
+  it('says that there is nothing, which is no fault', async () => {
+    await using scratch = createScratch({ tmp: 'shared' })
     const json = await runTapline(['list', '--json'], { scratch })
     expect([json.code, json.json()]).toEqual([0, { servers: [], diagnostics: [] }])
     const text = await runTapline(['list'], { scratch })
@@ -107,7 +123,7 @@ describe('tapline list', () => {
   })
 
   it('reports a file that cannot be read, beside the servers of the others', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/mcp.json', '{ "mcpServers": { // mine\n } }')
     scratch.write('agent/tapline.toml', 'naming = "mpc"\n')
     const loops = `[[server]]\nname = "notify"\ncommand = ${JSON.stringify(process.execPath)}\nargs = ["${servers.notify}"]\n`
@@ -124,7 +140,7 @@ describe('tapline list', () => {
   })
 
   it('leaves no process behind', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const stubborn = stdioEntry(servers.misbehaving, '--ignore-term', '--grandchild')
     scratch.write('agent/mcp.json', { mcpServers: { stubborn, dead } })
     const list = await runTapline(['list', '--json'], { scratch })
@@ -137,7 +153,7 @@ describe('tapline list', () => {
   })
 
   it('is the command of the preset for pi as well', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/mcp.json', { mcpServers: { good: stdioEntry(servers.notify) } })
     const script = fileURLToPath(new URL('../../../presets/pi/bin/tapline.mjs', import.meta.url))
     const list = await runTapline(['list', '--json'], { scratch, script })

@@ -24,7 +24,7 @@ async function names(
 
 describe('where the command looks', () => {
   it('is the agent directory, the loops directory and the project that it is told', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/mcp.json', { mcpServers: { user: notify } })
     scratch.write('agent/loops/mcp.toml', toml('loops'))
     scratch.write('other/mcp.json', { mcpServers: { other: notify } })
@@ -44,7 +44,7 @@ describe('where the command looks', () => {
   })
 
   it('has in a project the files that somebody said yes to', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const project = realpathSync(scratch.project)
     scratch.write('project/.pi/mcp.json', { mcpServers: { shared: notify } })
     scratch.write('project/.pi/mcp.toml', toml('pushes'))
@@ -73,7 +73,7 @@ describe('where the command looks', () => {
   })
 
   it('is the directory of --cwd, wherever it is run', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/mcp.json', { mcpServers: { where: stdioEntry(servers.misbehaving) } })
     scratch.write('project/.pi/mcp.json', { mcpServers: { here: notify } })
     const elsewhere = path.join(scratch.root, 'elsewhere')
@@ -92,7 +92,7 @@ describe('where the command looks', () => {
 
 describe('the command line', () => {
   it('is explained, and what it does not know refused', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const run = (...args: string[]) => runTapline(args, { scratch })
     const [help, nothing, unknown, inherited, option, seconds] = await Promise.all([
       run('--help'),
@@ -120,7 +120,7 @@ describe('the command line', () => {
   it.skipIf(old === undefined)(
     'says on an old Node which one it needs (skipped where no old Node is on the PATH)',
     async () => {
-      await using scratch = createScratch()
+      await using scratch = createScratch({ tmp: 'shared' })
       const ran = await runTapline(['list', '--json'], { scratch, node: old! })
       const sentence = /^tapline needs Node 22\.19 or later; this is \d+\.\d+\.\d+\.\n$/
       expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(sentence) })

@@ -4,7 +4,7 @@ import { createScratch } from '../../drivers/scratch.ts'
 import { runTapline, stdioEntry } from '../tapline.ts'
 
 it('lists and calls the filesystem and memory servers of npm', async () => {
-  await using scratch = createScratch()
+  await using scratch = createScratch({ tmp: 'shared' })
   scratch.write('agent/mcp.json', {
     mcpServers: {
       files: stdioEntry(servers.filesystem, scratch.project),
@@ -26,7 +26,7 @@ it('lists and calls the filesystem and memory servers of npm', async () => {
 })
 
 it('brings an answer of 20 MB home in one piece', async () => {
-  await using scratch = createScratch()
+  await using scratch = createScratch({ tmp: 'shared' })
   scratch.write('agent/mcp.json', {
     mcpServers: { fixture: stdioEntry(servers.misbehaving) },
   })

@@ -20,7 +20,7 @@ const rulesIn = (scratch: Scratch): Rule[] =>
 
 describe('tapline rules', () => {
   it('lists the rules of this project, or of every one, and starts no server', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const log = path.join(scratch.root, 'log.jsonl')
     scratch.write('agent/mcp.json', { mcpServers: { hub: stdioEntry(servers.misbehaving, '--log', log) } })
     const project = realpathSync(scratch.project)
@@ -75,7 +75,7 @@ describe('tapline rules', () => {
       { fireOnce: false, promoteToChat: true },
     ],
   ])('adds a rule of %s, for the project', async (_how, words, rest) => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const sub = path.join(scratch.project, 'sub')
     mkdirSync(sub)
     const added = await runTapline(['rules', '--json', 'add', ...words], { scratch, cwd: sub })
@@ -97,7 +97,7 @@ describe('tapline rules', () => {
   })
 
   it('disables, enables and removes by the beginning of an id, in its own project', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const project = realpathSync(scratch.project)
     writeRules(scratch, { id: id('aa'), cwd: project }, { id: id('bb'), cwd: '/work/other', model: 'a/b' })
     const disabled = await runTapline(['rules', 'disable', 'dyn-a'], { scratch })
@@ -127,7 +127,7 @@ describe('tapline rules', () => {
     ['words after list', ['list', 'everything'], 2, 'takes no words'],
     ['another command', ['drop'], 2, 'tapline rules has no command "drop"'],
   ])('refuses %s in a sentence and changes nothing', async (_what, args, code, sentence) => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const project = realpathSync(scratch.project)
     writeRules(scratch, { id: id('a1'), cwd: project }, { id: id('a2'), cwd: project })
     const before = readFileSync(path.join(scratch.root, FILE), 'utf8')
@@ -138,7 +138,7 @@ describe('tapline rules', () => {
   })
 
   it('says what it cannot read, and keeps it when a rule is added', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write(FILE, '{"version":1,"rules":[')
     const listed = await runTapline(['rules', '--json'], { scratch })
     expect(listed.code).toBe(1)

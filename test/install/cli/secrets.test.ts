@@ -54,7 +54,7 @@ function plant(scratch: Scratch, remote: string): void {
 
 describe('the command', () => {
   it('never prints a secret, whatever it prints and however it fails', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     await using remote = await startHttpFixture(servers.httpMisbehaving, ['--token', secret('accepted')])
     plant(scratch, remote.url)
     const env = { PI_MCP_TOKEN_ENV: secret('environment'), ADDRESS_KEY: secret('address') }

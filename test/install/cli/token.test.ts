@@ -41,7 +41,7 @@ describe('with a keychain', () => {
   afterAll(() => service.stop())
 
   it('stores a token there, which connects the server, and removes it', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     await using remote = await startHttpFixture(servers.httpMisbehaving, ['--token', TOKEN])
     scratch.write('agent/loops/mcp.toml', hubAt(remote.url))
     const run = (args: string[], input?: string) =>
@@ -75,7 +75,7 @@ describe('with a keychain', () => {
   })
 
   it('replaces a token without showing it, and says so as JSON', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/loops/mcp.toml', hubAt('http://127.0.0.1:1/mcp'))
     for (const input of ['zq-first', `  ${TOKEN}\r\n`]) {
       const ran = await runTapline(['login', 'hub', '--token', '--json'], {
@@ -92,7 +92,7 @@ describe('with a keychain', () => {
   })
 
   it('asks for it at a terminal without showing it', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/loops/mcp.toml', hubAt('http://127.0.0.1:1/mcp'))
     const script = fileURLToPath(new URL('../../../presets/headless/bin/tapline.mjs', import.meta.url))
     const open = () =>
@@ -127,7 +127,7 @@ describe('with a keychain', () => {
 
   it('stores nothing elsewhere while it hangs', async () => {
     await using frozen = await startSecretService()
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/loops/mcp.toml', hubAt('http://127.0.0.1:1/mcp'))
     frozen.freeze()
     const ran = await runTapline(['login', 'hub', '--token'], { scratch, env: busOf(frozen), input: TOKEN })
@@ -140,7 +140,7 @@ describe('with a keychain', () => {
 
 describe('without a keychain', () => {
   it('stores a token in pi’s credential store, beside what is there, and says why', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     // pi would take these for a command and a variable.
     const odd = '!echo $HOME $$ zq-odd'
     await using remote = await startHttpFixture(servers.httpMisbehaving, ['--token', odd])
@@ -161,7 +161,7 @@ describe('without a keychain', () => {
   })
 
   it('makes that store private, and leaves one alone that it cannot read', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/loops/mcp.toml', hubAt('http://127.0.0.1:1/mcp'))
     const run = () => runTapline(['login', 'hub', '--token', '--json'], { scratch, input: TOKEN })
     const file = path.join(scratch.agent, 'auth.json')
@@ -197,7 +197,7 @@ describe('what is refused, before anything is stored', () => {
       'The credential of server "hub" is refused: it is that of a model provider.',
     ],
   ])('%s', async (_what, toml, args, input, sentence) => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/loops/mcp.toml', toml)
     scratch.write('agent/auth.json', '{}')
     const ran = await runTapline(['login', ...args], { scratch, input })
@@ -207,7 +207,7 @@ describe('what is refused, before anything is stored', () => {
   })
 
   it('a server that names no credential', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/mcp.json', { mcpServers: { local: stdioEntry(servers.misbehaving) } })
     for (const command of ['login', 'logout']) {
       const ran = await runTapline([command, 'local', '--token'], { scratch, input: TOKEN })

@@ -11,7 +11,7 @@ const parsed = (lines: readonly string[]): Parsed[] => lines.map((line) => JSON.
 
 describe('tapline watch', () => {
   it('prints a line for each push of each kind, with what it would have become', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const notify = stdioEntry(servers.notify, '--every', '20', '--count', '1', '--kinds', kinds)
     const push = { 'notifications/pi/*': 'run', default: 'summary' }
     scratch.write('agent/mcp.json', { mcpServers: { demo: { ...notify, push } } })
@@ -70,7 +70,7 @@ describe('tapline watch', () => {
   })
 
   it('delivers nothing, and claims nothing', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const mark = `${scratch.root}/delivered`
     scratch.write(
       'agent/sink.mjs',
@@ -100,7 +100,7 @@ export default {
   })
 
   it('ends by itself after --for', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/mcp.json', { mcpServers: { demo: stdioEntry(servers.notify, '--every', '20') } })
     const ran = await runTapline(['watch', '--for', '1', '--json'], { scratch })
     expect(ran).toMatchObject({ code: 0, stderr: '' })
@@ -111,7 +111,7 @@ export default {
   })
 
   it('goes on over servers that come and go, and says why on standard error, once each', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const dead = { command: 'no-such-command-of-any-machine' }
     // It pushes once and ends, each time that it is started.
     const brief = `const write = process.stdout.write.bind(process.stdout)
@@ -137,7 +137,7 @@ export default {
   })
 
   it('ends, with its servers, when nobody reads it any more', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     scratch.write('agent/mcp.json', { mcpServers: { demo: stdioEntry(servers.notify, '--every', '20') } })
     const running = startTapline(['watch'], { scratch })
     await running.lines(1)
@@ -148,7 +148,7 @@ export default {
   })
 
   it('has nothing to do without a server', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const ran = await runTapline(['watch'], { scratch })
     expect(ran).toMatchObject({ code: 1, stdout: '', stderr: 'No enabled MCP server is configured.\n' })
   })

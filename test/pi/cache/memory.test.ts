@@ -60,7 +60,7 @@ async function session(
 
 describe('what the factory may register', () => {
   it('is written when the user’s servers have been listed', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     expect(await session(scratch, { a: {} })).toMatchObject({ complete: true })
     expect(await session(scratch, { a: {}, b: { listed: false } })).toMatchObject({ complete: false })
   })
@@ -69,7 +69,7 @@ describe('what the factory may register', () => {
     ['a project’s server', { spec: { source: { scope: 'project', path: '/p/.pi/mcp.json' } } }],
     ['a project’s override', { spec: { source: { override: '/p/.pi/mcp.json' } } }],
   ])('stays as it is in a session with %s', async (_, given) => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     expect(await session(scratch, { a: {}, b: given })).toBeUndefined()
     const before = await session(scratch, { a: {}, b: { listed: false } })
     expect(await session(scratch, { a: {}, b: given })).toEqual(before)
@@ -78,7 +78,7 @@ describe('what the factory may register', () => {
   it.each(['mcp.json', 'mcp.toml', 'tapline.toml', 'tapline.ts'])(
     'stays as it is where a project has %s',
     async (name) => {
-      await using scratch = createScratch()
+      await using scratch = createScratch({ tmp: 'shared' })
       scratch.write(`project/.pi/${name}`, '')
       expect(await session(scratch, { a: {} })).toBeUndefined()
       expect(await session(scratch, { a: {} }, scratch.home)).toMatchObject({ complete: true })
@@ -86,7 +86,7 @@ describe('what the factory may register', () => {
   )
 
   it('is written in the home of the agent directory itself', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const agent = path.join(scratch.project, '.pi')
     mkdirSync(agent)
     scratch.write('project/.pi/mcp.json', { mcpServers: {} })
@@ -99,7 +99,7 @@ describe('the instructions of a server', () => {
   const early = { status: { state: 'connecting' as const }, listed: false }
 
   it('are kept for the user’s servers of mcp.json alone', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const registered = { ...said, spec: { dialect: 'registered' } }
     const loops = { ...said, spec: { dialect: 'mcp.toml' } }
     const written = await session(scratch, { a: said, registered, loops })
@@ -107,7 +107,7 @@ describe('the instructions of a server', () => {
   })
 
   it('are what it said last, until it has connected', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const { instructions = {} } = (await session(scratch, { a: said }))!
     const memoryOf = (servers: Readonly<Record<string, Given>>) =>
       toolMemory(placeOf(scratch), taplineOf(servers), instructions)
@@ -121,7 +121,7 @@ describe('the instructions of a server', () => {
   })
 
   it('stay what it said in this session when it drops out', async () => {
-    await using scratch = createScratch()
+    await using scratch = createScratch({ tmp: 'shared' })
     const { instructions = {} } = (await session(scratch, { a: said }))!
     const status: { state: SessionStatus['state'] } = { state: 'connecting' }
     const tapline = taplineOf({ a: { listed: false } })

@@ -6,6 +6,7 @@ import { toolNames, type ReceivedRequest } from '../../drivers/chat.ts'
 import type { Pi } from '../../drivers/pi.ts'
 import { waitUntil } from '../../drivers/processes.ts'
 import { servers } from '../../drivers/fixtures.ts'
+import { library, scriptedEntry } from '../resources/library.ts'
 import {
   callTool,
   connected,
@@ -116,6 +117,46 @@ describe('the cache of tools', () => {
     expect(toolAnswer(request)).toBe('Tool mcp__server__tool_1 not found')
     expect(toolNames(request)).not.toContain('mcp__server__tool_1')
     expect(toolNames(request)).toContain('mcp__server__tool_0')
+  })
+
+  it('loses many of a server at once, and none that another one brings later to a resumed conversation', async () => {
+    await using stage = await createStage()
+    const [gate, later] = [gateOf(stage), gateOf(stage, 'later')]
+    const offer = (count: number): void => {
+      const tools = Array.from({ length: count }, (_, n) => ({
+        name: `t${n}`,
+        inputSchema: { type: 'object' },
+      }))
+      stage.scratch.write('many.json', { capabilities: { tools: {} }, 'tools/list': { '': { tools } } })
+    }
+    const direct = { ...gated(gate.path, scriptedEntry(stage, { script: 'many.json' })), exposure: 'direct' }
+    stage.scratch.write('script.json', library)
+    const found = { ...gated(later.path, scriptedEntry(stage)), exposure: 'deferred' }
+    offer(14)
+    for (const { open } of [gate, later]) open()
+    stage.json({ server: direct, found })
+    const before = await stage.start()
+    await connected(before, 'server', 'found')
+    await callTool(stage, before, 'tool_search', { query: 'link', limit: 1 })
+    const after = await callTool(stage, before, 'tool_search', { query: 'read a resource', limit: 1 })
+    const loaded = ['mcp__found__link', 'read_mcp_resource']
+    expect(toolNames(after)).toEqual(expect.arrayContaining(loaded))
+    await before.close()
+
+    for (const { shut } of [gate, later]) shut()
+    offer(1)
+    // With another entry, nobody knows its tools until it is there.
+    stage.json({ server: direct, found: { ...found, env: { CHANGED: '1' } } })
+    const pi = await stage.start({ args: ['--continue'] })
+    gate.open()
+    await serversShow(pi, /server: connected · 1 tool/)
+    later.open()
+    await connected(pi, 'found')
+    await pi.prompt('Go on.')
+    const names = toolNames(stage.model.requests().at(-1)!)
+    expect(names).toContain('mcp__server__t0')
+    expect(names).not.toContain('mcp__server__t1')
+    expect(names).toEqual(expect.arrayContaining(loaded))
   })
 })
 

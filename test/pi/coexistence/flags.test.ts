@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toolNames } from '../../drivers/chat.ts'
+import { runPi } from '../../drivers/pi-run.ts'
 import { waitUntil } from '../../drivers/processes.ts'
 import {
   callTool,
@@ -31,6 +32,9 @@ describe('the flags of pi', () => {
     expect(toolNames(stage.model.requests()[0]!)).not.toContain('echo')
     expect(log.entries()).toHaveLength(before)
     expect(pi.events.filter(({ type }) => type === 'extension_error')).toEqual([])
+
+    const printed = await runPi(['-e', TAPLINE, '--no-tapline', '-p', '/mcp'], stage)
+    expect(printed.stderr).toContain('or --no-tapline was given')
   })
 
   it('--no-mcp leaves Tapline running, and --tools keeps what it names', async () => {

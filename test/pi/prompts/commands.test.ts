@@ -177,6 +177,7 @@ describe('commands of prompts in the real pi', () => {
     await using stage = await createStage()
     stage.json({ web: { url: http.url, exposure: 'direct' } })
     stage.toml({ pipe: { command: process.execPath, args: [servers.modern, '--prompts'] } })
+    stage.scratch.write('agent/tapline.toml', 'elicitation = { web = false }')
     const pi = await stage.start()
     await connected(pi, 'web', 'pipe')
     const both = { greet: '<who> — Greets.', ask: 'Asks first.' }
@@ -185,12 +186,14 @@ describe('commands of prompts in the real pi', () => {
         Object.entries({ ...both, ...more }).map(([name, about]) => [`mcp:${server}:${name}`, about]),
       )
     await offers(pi, { ...of('web'), ...of('pipe') })
-    for (const server of ['web', 'pipe']) {
+    for (const server of ['web', 'pipe'])
       expect(lastUserText(await runs(stage, pi, `/mcp:${server}:greet Ada L.`))).toBe('greet Ada L.')
-      expect(await pi.command(`/mcp:${server}:ask`)).toEqual([
-        `/mcp:${server}:ask was not run: The prompt asks for more input before it answers, which Tapline does not support.`,
-      ])
-    }
+    expect(await pi.command('/mcp:web:ask')).toEqual([
+      '/mcp:web:ask was not run: The prompt asks for more input before it answers, and here nobody is asked.',
+    ])
+    const answers = ['Answer', 'of thirst', 'Send']
+    pi.answer(() => answers.shift())
+    expect(lastUserText(await runs(stage, pi, '/mcp:pipe:ask'))).toBe('ask because of thirst')
     await callTool(stage, pi, 'mcp__web__add_prompt', { name: 'later' })
     await callTool(stage, pi, 'add_prompt', { name: 'later' })
     const later = { later: 'Was added later.' }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { ReceivedRequest } from '../../drivers/chat.ts'
 import type { Pi, UiRequest } from '../../drivers/pi.ts'
 import { jsonLines, runPi } from '../../drivers/pi-run.ts'
+import { waitUntil } from '../../drivers/processes.ts'
 import { createStage, gated, PATIENCE_MS, said, type Stage, TAPLINE } from '../stage.ts'
 import { lastUserText, listed, prompt, runs, type Shelf, shelve } from './shelf.ts'
 
@@ -156,9 +157,10 @@ describe('running a prompt in the real pi', () => {
     expect(stage.log('fix').count('prompts/get')).toBe(words.length)
   })
 
-  it('waits for a run that is under way, as a message of its own', async () => {
+  it('waits for a run that is under way, as a message of its own, and is aborted with it', async () => {
     await using stage = await createStage()
-    const pi = await start(stage, { prompts: [prompt('next')] })
+    const prompts = [prompt('next'), prompt('late')]
+    const pi = await start(stage, { prompts, get: { late: { delayMs: 60_000 } } })
     const from = pi.events.length
     await pi.send('prompt', { message: 'HOLD it' })
     await stage.model.held('it')
@@ -169,6 +171,15 @@ describe('running a prompt in the real pi', () => {
     expect(stage.model.requests()).toHaveLength(2)
     expect(lastUserText(stage.model.requests()[1]!)).toBe('next {}')
     expect(said(pi)).toEqual([])
+
+    await pi.send('prompt', { message: 'HOLD that' })
+    await stage.model.held('that')
+    const answer = pi.send('prompt', { message: '/mcp:fix:late' })
+    await waitUntil(() => stage.log('fix').count('prompts/get') === 2, PATIENCE_MS, 'the question')
+    await pi.send('abort')
+    await answer
+    expect(said(pi)).toEqual(['/mcp:fix:late was cancelled.'])
+    await stage.log('fix').waitFor(({ message }) => message?.method === 'notifications/cancelled')
   })
 
   it('waits for a compaction, during which pi takes no message', async () => {

@@ -10,6 +10,7 @@ import {
   noticed,
   PATIENCE_MS,
   said,
+  serversShow,
   TAPLINE,
 } from '../stage.ts'
 import {
@@ -203,6 +204,17 @@ describe('the books of pushes in the real pi', () => {
     await source.push('after-loss')
     expect(await chatHolds(pi, 3)).toEqual(['before', 'after-outage', 'after-loss'])
     expect(await booksOf(pi, 'web')).toMatchObject({ received: 3, delivered: 3, dropped: 0, pending: 0 })
+
+    // Refused with fresh credentials too: that is said, and no longer shown once it is over.
+    await source.control({ do: 'get', mode: '401' })
+    await source.control({ do: 'drop', method: 'GET' })
+    await noticed(pi, /'web': its pushes do not arrive: .* Sign in with \/mcp login web/)
+    await serversShow(pi, /web: connected[^]*! its pushes do not arrive: [^]*what to do: Sign in/)
+    await source.control({ do: 'get', mode: 'open' })
+    await source.heard()
+    await source.push('after-refusals')
+    expect(await chatHolds(pi, 4)).toContain('after-refusals')
+    expect(await serversShow(pi, /web: connected/)).not.toContain('what to do')
   })
 
   it('see the pushes of a modern server and of one on the old SDK alike', async () => {

@@ -26,9 +26,11 @@ interface Bank {
 async function openBank(
   plugins: readonly Plugin[] = [],
   mcpServers: Readonly<Record<string, object>> = {},
+  here?: Readonly<Record<string, object>>,
 ): Promise<Bank> {
   const scratch = createScratch({ tmp: 'shared' })
   scratch.write('agent/mcp.json', { mcpServers })
+  if (here) scratch.write('project/.pi/mcp.json', { mcpServers: here })
   const said: string[] = []
   const say = ({ message }: Diagnostic): void => void said.push(message)
   const { home, agent, project: cwd } = scratch
@@ -38,7 +40,7 @@ async function openBank(
     ...given,
     pushes: 'ignore',
     plugins,
-    projectTrusted: false,
+    projectTrusted: here !== undefined,
     trust: trustStore(agent),
     registered: () => [],
     onDiagnostic: say,
@@ -46,7 +48,10 @@ async function openBank(
   const lending = createLending({
     ...given,
     session: () => session.kernel,
-    runs: (name) => session.server(name)?.spec.enabled === true,
+    running: (name) => {
+      const spec = session.server(name)?.spec
+      return spec?.enabled === true ? spec : undefined
+    },
     projects: createProjects(home),
     notices: { say, setAside: () => undefined, holdUntil: () => undefined, close: () => undefined },
     refused: false,
@@ -145,6 +150,18 @@ describe('servers of another project', () => {
     bank.scratch.write('agent/trust.json', { [cwd]: false })
     expect(await bank.borrow(cwd)).toBeUndefined()
     expect(second!.override('shared')).toBeUndefined()
+  })
+
+  it('that this session’s project wants otherwise are there as the person’s own file has them', async () => {
+    const own = { hushed: misbehaving(), aside: misbehaving(), plain: misbehaving() }
+    const here = { hushed: { exposure: 'hidden' }, aside: { enabled: false } }
+    const bank = await openBank([], own, here)
+    const bare = path.join(bank.scratch.root, 'bare')
+    mkdirSync(bare)
+    const loan = await bank.borrow(bare)
+    expect(loan!.servers.map(({ spec }) => spec.name)).toEqual(['aside'])
+    expect(loan!.override('hushed')).toMatchObject({ enabled: true, exposure: 'codemode' })
+    expect(loan!.override('plain')).toBeUndefined()
   })
 
   it('are not lent to this session’s own project, or where there are none', async () => {

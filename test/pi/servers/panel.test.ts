@@ -72,6 +72,7 @@ describe('the panel of servers in the real pi', () => {
       ' MCP servers  1 of 2 connected, 1 needs attention',
       expect.stringMatching(/^ ! mcp server 'wrong' failed: it needs either "command"/),
       expect.stringMatching(/^ {3}.*did you mean "command" by "comand"\?$/),
+      expect.stringMatching(/^ {3}\(.*agent\/mcp\.json:\d+\)$/),
       expect.stringMatching(/^ {5}server {2}state +exposure {2}source {2}era$/),
       expect.stringMatching(/^ › × broken {2}disconnected: failed to spawn.* codemode {2}user$/),
       expect.stringMatching(/^ {3}• hub {5}connected · 14 tools +direct {4}user {4}legacy$/),
@@ -127,8 +128,8 @@ describe('the panel of servers in the real pi', () => {
     })
     await seen(terminal, /^ [\d:]{8} {2}error db: the disk is\n {11}full *$/m)
     await back(terminal, /^ hub {2}connected/m)
-    await back(terminal, /^ MCP servers/m)
-    await terminal.key('Escape')
+    // Read at once, two are one to pi.
+    await terminal.key('Escape', 'Escape')
     await terminal.waitForScreen(
       (screen) => panelOf(screen) === '' || !screen.includes('MCP servers'),
       PATIENCE_MS,
@@ -281,10 +282,14 @@ describe('the panel of servers in the real pi', () => {
 it('the servers are text where there is no panel', async () => {
   await using stage = await createStage()
   stage.json({ hub: misbehaving(), broken: { command: '/nowhere/server' } })
-  const { code, stdout, stderr } = await runPi(['-e', TAPLINE, '-p', '/mcp'], stage)
+  const commands = ['/mcp', '/mcp status hub', '/mcp status hub echo']
+  const { code, stdout, stderr } = await runPi(['-e', TAPLINE, '-p', ...commands], stage)
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
   expect(stderr).toMatch(/^ *hub: connected · 14 tools/m)
   expect(stderr).toMatch(/^ *broken: disconnected/m)
+  expect(stderr).toMatch(/^ {2}process +pid \d+$/m)
+  expect(stderr).toMatch(/^ {4}echo +codemode +mcp__hub__echo/m)
+  expect(stderr).toMatch(/^called +mcp__hub__echo$/m)
 })
 
 function themeFile(name: string): string {

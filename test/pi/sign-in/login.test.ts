@@ -85,13 +85,22 @@ describe('signing in inside pi', () => {
     await expect(arrive(await stage.browser.approve(address))).rejects.toThrow('fetch failed')
   })
 
-  it('connects by itself when another process has signed in', async () => {
+  it('connects by itself when another process has signed in, and says when that no longer holds for pushes', async () => {
     await using stage = await createSignInStage()
     stage.entry('hub')
     await using pi = await start(stage)
     await serversShow(pi, /hub: needs sign-in/)
     expect((await stage.login('hub')).code).toBe(0)
     await connected(pi, 'hub')
+    // Nobody calls anything: the stream alone finds out, and a renewal is all that it needs.
+    const asked = (await stage.server.log()).length
+    await stage.server.control({ do: 'expire' })
+    await stage.server.control({ do: 'drop' })
+    await stage.server.waitForLog(({ body }, index) => index >= asked && body?.method === 'tools/list')
+    await connected(pi, 'hub')
+    await stage.server.control({ do: 'revoke' })
+    await stage.server.control({ do: 'drop' })
+    await serversShow(pi, /hub: needs sign-in: The server wants you to sign in\./)
   })
 
   it('asks for more permissions when the server wants them', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createStage, serversShow } from '../stage.ts'
+import { createStage, noticed, serversShow } from '../stage.ts'
 
 /** A server that answers everything but `tools/list`, which it fails until the file `mended` exists. */
 const SERVER = `
@@ -26,6 +26,9 @@ it('a server that cannot list its tools says why in /mcp, until it can', async (
   stage.toml({ odd: { command: process.execPath, args: [script, `${stage.scratch.root}/mended`] } })
   const pi = await stage.start()
   await serversShow(pi, /odd: connected · 0 tools/, /! tools\/list failed: .*The list is on holiday\./)
+  expect(await noticed(pi, /tools\/list/)).toMatch(
+    /^mcp server 'odd' failed: tools\/list failed: .*holiday\./,
+  )
   stage.scratch.write('mended', '')
   await pi.command('/mcp reconnect odd')
   expect(await serversShow(pi, /odd: connected · 1 tool$/m)).not.toContain('failed')

@@ -1,4 +1,5 @@
-import { Cron } from 'croner'
+import { createRequire } from 'node:module'
+import type { Cron } from 'croner'
 import { MOST_COUNTED, type Schedule, taken, type Taken } from './schedule.ts'
 
 const NICKNAMES = ['yearly', 'annually', 'monthly', 'weekly', 'daily', 'midnight', 'hourly']
@@ -26,9 +27,11 @@ export function crontab(text: string): Schedule {
     throw new Error(`"${text}" is none of ${NICKNAMES.map((name) => `@${name}`).join(', ')}.`)
   if (!pattern.startsWith('@') && pattern.split(/\s+/).length !== 5)
     throw new Error(`"${text}" does not have the five fields: minute, hour, day, month, day of the week.`)
+  // Most people schedule nothing, or nothing by fields.
+  const croner = createRequire(import.meta.url)('croner') as typeof import('croner')
   let cron: Cron
   try {
-    cron = new Cron(pattern, { mode: '5-part' })
+    cron = new croner.Cron(pattern, { mode: '5-part' })
   } catch (thrown) {
     const reason = (thrown as Error).message.replace(/^CronPattern: /, '').replace(/\.?$/, '.')
     throw new Error(`"${text}" is no cron expression: ${reason}`, { cause: thrown })

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from 'jsonc-parser'
 import { refusal, type ServerChange } from './change.ts'
+import { withValue } from './json-text.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -24,11 +24,19 @@ export function changedJson(
   if (entry === undefined ? !override : !isFields(entry))
     throw refusal(path, `it has no entry for the server "${name}"; reload with /mcp reload.`)
   const next = changed((entry ?? {}) as Fields, change)
-  const written =
-    entry === undefined ? edited(json, ['mcpServers', name], next) : withFields(json, name, next)
+  const written = withEntry(json, before, name, next)
   if (!isDeepStrictEqual(parsed(path, written), { ...before, mcpServers: { ...servers, [name]: next } }))
     throw refusal(path, `the server "${name}", or a key of it, stands in it more than once; take one out.`)
   return bom + written
+}
+
+function withEntry(json: string, { mcpServers }: Fields, name: string, next: Fields): string {
+  if (mcpServers === undefined) return withValue(json, ['mcpServers'], { [name]: next })
+  if (!Object.hasOwn(mcpServers as Fields, name)) return withValue(json, ['mcpServers', name], next)
+  return ['enabled', 'exposure'].reduce(
+    (text, key) => withValue(text, ['mcpServers', name, key], next[key]),
+    json,
+  )
 }
 
 function changed(entry: Fields, { enabled, exposure }: ServerChange): Fields {
@@ -42,31 +50,6 @@ function changed(entry: Fields, { enabled, exposure }: ServerChange): Fields {
   set('enabled', enabled, true)
   set('exposure', exposure, 'codemode')
   return next
-}
-
-function withFields(json: string, name: string, next: Fields): string {
-  return ['enabled', 'exposure'].reduce((text, key) => withField(text, name, key, next[key]), json)
-}
-
-function withField(json: string, name: string, key: string, value: unknown): string {
-  const entry = findNodeAtLocation(parseTree(json) as Node, ['mcpServers', name])
-  const last = entry?.children?.at(-1)
-  const known = entry?.children?.some(({ children }) => children?.[0]?.value === key)
-  const oneLine = entry && !json.slice(entry.offset, entry.offset + entry.length).includes('\n')
-  if (value === undefined || known || !last || !oneLine) return edited(json, ['mcpServers', name, key], value)
-  // The formatter would spread the whole entry over lines.
-  const end = last.offset + last.length
-  return `${json.slice(0, end)}, ${JSON.stringify(key)}: ${JSON.stringify(value)}${json.slice(end)}`
-}
-
-function edited(json: string, path: (string | number)[], value: unknown): string {
-  const indent = /^[ \t]+(?=")/m.exec(json)?.[0] ?? '  '
-  const formattingOptions = {
-    insertSpaces: !indent.startsWith('\t'),
-    tabSize: indent.startsWith('\t') ? 1 : indent.length,
-    eol: json.includes('\r\n') ? '\r\n' : '\n',
-  }
-  return applyEdits(json, modify(json, path, value, { formattingOptions }))
 }
 
 function parsed(path: string, json: string): Fields {

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { isTaplineError, messageOf } from '@tapline/core'
+import { cleanText, isTaplineError, messageOf } from '@tapline/core'
 import type { ServerTool } from '@tapline/core'
 import type { Server } from '../host/server.ts'
 import type { Tapline } from '../host/tapline.ts'
@@ -70,7 +70,7 @@ function toolFor(tapline: Tapline, { spec }: Server, name: string): ServerTool |
     .tools.find((tool) => tool.name === name && tool.server.name === spec.name)
   const tool = listing.tools.find((candidate) => candidate.name === name) ?? offered?.serverTool
   if (tool || listing.problems.length > 0) return tool
-  const names = listing.tools.map((candidate) => candidate.name).join(', ') || 'none'
+  const names = listing.tools.map((candidate) => cleanText(candidate.name, 80)).join(', ') || 'none'
   throw new Error(`Server "${spec.name}" has no tool "${name}". It has: ${names}.`)
 }
 

@@ -69,7 +69,9 @@ export async function doctor(context: CommandContext): Promise<number> {
     }
     if (context.json) console.log(JSON.stringify(findings, undefined, 2))
     else print(findings)
-    const well = servers.every(({ state }) => state === 'connected' || state === 'disabled')
+    const well = servers.every(
+      ({ state, error }) => (state === 'connected' && error === undefined) || state === 'disabled',
+    )
     return well && problems.length === 0 ? 0 : 1
   } finally {
     await tapline.close()
@@ -127,7 +129,8 @@ function print({
   console.log('Servers')
   for (const server of servers) {
     const signedIn = server.state === 'connected' && server.signedIn ? ['signed in'] : []
-    const state = [stateOf(server), ...signedIn, `${server.tools.length} tools`]
+    const { length } = server.tools
+    const state = [stateOf(server), ...signedIn, `${length} tool${length === 1 ? '' : 's'}`]
     console.log(`  ${server.name}: ${state.join(', ')}, from ${server.source}`)
     if (server.override) console.log(`    changed for this project by ${server.override}`)
     if (server.error) console.log(`    ${server.error.replaceAll('\n', '\n    ')}`)

@@ -4,7 +4,7 @@ import type { Tapline } from '../host/tapline.ts'
 import { openTapline } from './command.ts'
 import type { CommandContext } from './command.ts'
 
-/** `tapline list`: connects every enabled server. Exit 1 when an entry is invalid or a server is not connected. */
+/** `tapline list`: connects every enabled server. Exit 1 when an entry is invalid, or a server is not connected or cannot list its tools. */
 export async function list(context: CommandContext): Promise<number> {
   const tapline = await openTapline(context, 'ignore', { attempts: 1 })
   try {
@@ -15,7 +15,8 @@ export async function list(context: CommandContext): Promise<number> {
     else print(servers, diagnostics)
     const broken = tapline.diagnostics.some((diagnostic) => diagnostic.severity === 'error')
     const missing = tapline.servers.some(
-      (server) => server.spec.enabled && server.session.status.state !== 'connected',
+      ({ spec, session, listError }) =>
+        spec.enabled && (session.status.state !== 'connected' || listError !== undefined),
     )
     return broken || missing ? 1 : 0
   } finally {

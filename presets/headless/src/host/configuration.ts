@@ -1,4 +1,4 @@
-import type { ConfigContext, ConfigState, HostPaths, Kernel } from '@tapline/core'
+import type { ConfigContext, ConfigState, Diagnostic, HostPaths, Kernel } from '@tapline/core'
 import type { TrustStore } from '../state/trust.ts'
 import { soundState } from './sound.ts'
 
@@ -24,7 +24,15 @@ export async function readConfiguration(kernel: Kernel, options: ConfigurationOp
     trustOf: (path, directory, content) => trust.answer(path, directory, content),
     signal: AbortSignal.timeout(30_000),
   }
-  return soundState(
+  const state = soundState(
     await kernel.hooks.config.promise({ servers: [], diagnostics: [], questions: [] }, context),
   )
+  return { ...state, diagnostics: state.diagnostics.map(placed) }
+}
+
+/** With the file and the line in its sentence, since two files may have the same mistake. */
+function placed(diagnostic: Diagnostic): Diagnostic {
+  const { message, path, line } = diagnostic
+  if (path === undefined || message.includes(path)) return diagnostic
+  return { ...diagnostic, message: `${message} (${line === undefined ? path : `${path}:${line}`})` }
 }

@@ -1,4 +1,4 @@
-import type { Diagnostic, Host } from '@tapline/core'
+import type { Diagnostic, ElicitationAnswer, ElicitationQuestion, Host, ServerSpec } from '@tapline/core'
 import type { GivenName } from '@tapline/tools'
 import type { ConfigurationOptions } from './configuration.ts'
 import type { Server } from './server.ts'
@@ -14,6 +14,11 @@ export interface TaplineOptions extends ConfigurationOptions {
   readonly chat?: Host['chat']
   readonly credentials?: Host['credentials']
   readonly agents?: Host['agents']
+  /**
+   * Asks the person what a server asks; `signal` aborts when the answer is no longer wanted. Absent where nobody can be
+   * asked: then servers are told so.
+   */
+  elicit?(server: ServerSpec, question: ElicitationQuestion, signal: AbortSignal): Promise<ElicitationAnswer>
   /** The id of the session around it, by which rules know who made them. */
   readonly sessionId?: string
   isModelProvider?(name: string): boolean

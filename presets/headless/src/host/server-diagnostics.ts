@@ -3,7 +3,7 @@ import { type Diagnostic, ownAdvice, sentence, type ServerSpec, type TaplineErro
 /** What went wrong with a server, and what to do or what comes next. `over`: nothing is tried again by itself. */
 export function failureOf(spec: ServerSpec, error: TaplineError, over: boolean): Diagnostic {
   const { name, reconnect } = spec
-  if (error.code === 'SUBSCRIPTION_REFUSED') {
+  if (error.code === 'SUBSCRIPTION_REFUSED' || error.code === 'PUSHES_REFUSED') {
     const message = `mcp server '${name}': ${sentence(error.message)} ${error.advice}`
     return { severity: 'warning', message, server: name }
   }

@@ -1,14 +1,26 @@
 import {
   createSession,
   type EraMemory,
+  type ErrorCode,
   type Frame,
+  isTaplineError,
   type Kernel,
   loadSdk,
   type ServerSpec,
   type Session,
-  type TaplineError,
+  TaplineError,
 } from '@tapline/core'
+import type { TaplineOptions } from './options.ts'
 import type { Catalogue } from '@tapline/tools'
+
+/** A list that ends so ends with its connection, which says so itself. */
+const OF_THE_CONNECTION: ReadonlySet<ErrorCode> = new Set([
+  'CONNECTION_CLOSED',
+  'SESSION_LOST',
+  'NOT_CONNECTED',
+  'AUTH_FAILED',
+  'CANCELLED',
+])
 
 /** One configured server of a running Tapline. */
 export interface Server {
@@ -17,7 +29,7 @@ export interface Server {
   readonly session: Session
   /** Whether its tools have been listed since this session began; before that they may come from a cache. */
   readonly listed: boolean
-  /** Why the last list failed. */
+  /** Why the last list on this connection failed. */
   readonly listError: string | undefined
   /**
    * Why it could not be reached when that was last tried; undefined before the first attempt has ended, while it is
@@ -40,6 +52,7 @@ export interface ServerOptions {
   readonly eras: EraMemory
   readonly info: { readonly name: string; readonly version: string }
   readonly cwd: string
+  readonly elicit?: TaplineOptions['elicit'] | undefined
   onNotification(server: Server, frame: Frame, redact: (text: string) => string): void
   onChange(server: Server): void
   onError(server: Server, error: TaplineError, over: boolean): void
@@ -59,12 +72,17 @@ class RunningServer implements Server {
   readonly #options: ServerOptions
   #listing: Promise<void> | undefined
   #wasConnecting = false
+  #toldOfList: string | undefined
 
   constructor(options: ServerOptions) {
     this.#options = options
     this.spec = options.spec
+    const { elicit } = options
     this.session = createSession({
       server: options.spec,
+      ...(elicit && options.spec.elicitation !== false
+        ? { elicit: (question, signal) => elicit(this.spec, question, signal) }
+        : {}),
       cwd: options.cwd,
       info: options.info,
       sdk: loadSdk,
@@ -105,6 +123,7 @@ class RunningServer implements Server {
     if (failed || (state === 'reconnecting' && this.#wasConnecting)) this.unreachable = reason
     else if (state === 'connected' || (connecting && attempt === 1)) this.unreachable = undefined
     this.#wasConnecting = connecting
+    if (state !== 'connected') this.listError = undefined
   }
 
   #refresh(): void {
@@ -120,11 +139,25 @@ class RunningServer implements Server {
       await this.#options.catalogue.refresh(this.session)
       this.listed = true
       this.listError = undefined
+      this.#toldOfList = undefined
     } catch (thrown) {
       // When the connection is gone, its status says so.
       if (this.session.status.state === 'connected') {
         this.listError = `tools/list failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+        if (!isTaplineError(thrown) || !OF_THE_CONNECTION.has(thrown.code)) this.#tellOfList(this.listError)
       }
     }
+  }
+
+  /** Once, until it has been listed. */
+  #tellOfList(message: string): void {
+    if (this.#toldOfList === message) return
+    this.#toldOfList = message
+    const advice = 'What else it offers works; /mcp reconnect it to have it list its tools again.'
+    this.#options.onError(
+      this,
+      new TaplineError('PROTOCOL', message, { server: this.spec.name, advice }),
+      true,
+    )
   }
 }

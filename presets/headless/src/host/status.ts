@@ -26,7 +26,7 @@ export interface ServerDescription {
 export function describeServer(server: Server, tools: readonly ToolSpec[]): ServerDescription {
   const { spec, session } = server
   const { state, reason, attention, signIn, protocolVersion, era } = session.status
-  const problem = reason ?? (state === 'connected' ? server.listError : undefined)
+  const problem = (state === 'connected' ? server.listError : undefined) ?? reason
   return {
     name: spec.name,
     source: spec.source.label,

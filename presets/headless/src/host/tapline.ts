@@ -28,7 +28,6 @@ import { runHost, type RunningHost } from './host.ts'
 import { adopted, connectionOf } from './identity.ts'
 import type { Tapline } from './interface.ts'
 import { sharedLimitsOf } from './limits.ts'
-
 import type { TaplineOptions } from './options.ts'
 import { failureOf, noPushStream, noSink } from './server-diagnostics.ts'
 import { createServer, type Server } from './server.ts'
@@ -52,7 +51,7 @@ export async function createTapline(options: TaplineOptions): Promise<Tapline> {
         ...(options.plugins ?? []),
       ],
       host: running.host,
-      options: withLoopsConfig(settings.options, options.paths.loopsDir, tell),
+      options: await withLoopsConfig(settings.options, options.paths.loopsDir, tell),
       report: (error) => tell({ severity: 'warning', message: error.toString() }),
       log: { info: () => undefined, warn: warnOnce },
     })
@@ -193,7 +192,7 @@ class RunningTapline implements Tapline {
     }
     const { attempts } = this.#options
     const specs = state.servers
-      .map((spec) => applySettings(spec, this.settings))
+      .map((spec) => applySettings(spec, this.settings, this.#options.elicit !== undefined))
       .map((spec) => ({
         ...spec,
         ...(spec.source.scope === 'session' ? this.#changes.get(folded(spec.name)) : {}),
@@ -220,6 +219,7 @@ class RunningTapline implements Tapline {
       eras: this.#eras,
       info: this.#options.info,
       cwd: this.#options.paths.cwd,
+      elicit: this.#options.elicit,
       onNotification: (...heard) => this.#receive(...heard),
       onChange: (server) => {
         this.#notePushStream(server)
@@ -235,9 +235,9 @@ class RunningTapline implements Tapline {
     if (this.#options.pushes !== 'ignore') this.pipeline.receive(server.spec.name, frame)
   }
 
-  /** Said once. */
-  #notePushStream({ spec, session }: Server): void {
-    if (session.status.report.pushStream !== 'none' || this.#told.has(`stream ${spec.name}`)) return
+  /** Said once; of a stream that is refused, the reason is. */
+  #notePushStream({ spec, session: { status } }: Server): void {
+    if (status.report.pushStream !== 'none' || status.reason || this.#told.has(`stream ${spec.name}`)) return
     this.#told.add(`stream ${spec.name}`)
     this.#tell(noPushStream(spec))
   }

@@ -10,6 +10,7 @@ const MOST_VALUES = 10_000
 /** What a person must see before saying yes to a project's settings, one thing a line. */
 export function factsOf(file: SettingsFile, files: readonly PluginFile[]): readonly string[] {
   const { plugins = [], disable = [], options = {}, naming, apply, results = {}, push = {} } = file
+  const { elicitation = {} } = file
   const facts = [
     ...plugins.map((name) =>
       pluginFact(
@@ -20,6 +21,7 @@ export function factsOf(file: SettingsFile, files: readonly PluginFile[]): reado
     ...disable.map((name) => `leaves out the plugin ${quoted(name)}`),
     ...Object.entries(push).flatMap(([server, table]) => pushFacts(server, table)),
     ...Object.entries(options).flatMap(([plugin, table]) => optionFacts(plugin, table)),
+    ...questionFacts(elicitation),
     ...(naming === undefined ? [] : [`names tools: ${shownValue(naming)}`]),
     ...(apply === undefined ? [] : [`applies changed tool lists: ${shownValue(apply)}`]),
     ...Object.entries(results).map(([name, value]) => `results: ${quoted(name)} = ${shownValue(value)}`),
@@ -63,6 +65,14 @@ function pushFacts(server: string, table: Readonly<Record<string, PushEntry>>): 
       ? [`lets ${whose} ask to be a channel: what it sends would start turns with its own words`]
       : []),
   ]
+}
+
+function questionFacts(elicitation: NonNullable<SettingsFile['elicitation']>): readonly string[] {
+  const named = typeof elicitation === 'boolean' ? { '*': elicitation } : elicitation
+  return Object.entries(named).map(
+    ([name, may]) =>
+      `${may ? 'lets' : 'does not let'} ${name === '*' ? 'every server' : quoted(name)} ask you questions`,
+  )
 }
 
 function meaning(written: PushPolicy | PushRule): string {

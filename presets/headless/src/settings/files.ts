@@ -9,7 +9,6 @@ import { factsOf, factsOfCode } from './facts.ts'
 import { parseSettings, SettingsProblem } from './parsing.ts'
 import { mergeSettings, NO_SETTINGS } from './settings.ts'
 import type { Settings, SettingsFile } from './settings.ts'
-import { checkSettings } from './validation.ts'
 
 /** Names of settings files, in the order in which they are looked for. */
 export const SETTINGS_FILES = [
@@ -113,6 +112,7 @@ async function parsed(
   approved?: string,
 ): Promise<SettingsFile | undefined> {
   try {
+    const { checkSettings } = await import('./validation.ts')
     const { file, problems } = checkSettings(path, await parseSettings(path, text, approved))
     diagnostics.push(...problems)
     return file

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Diagnostic } from '@tapline/core'
-import { parse, TomlError } from 'smol-toml'
 
 type Tables = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
@@ -22,13 +21,13 @@ const KEYS: readonly {
  * Plugin options over what the person's `<loops dir>/config.toml` says. A wrong value is told of and left out; a file
  * that cannot be read counts as empty.
  */
-export function withLoopsConfig(
+export async function withLoopsConfig(
   options: Tables,
   loopsDir: string,
   tell: (diagnostic: Diagnostic) => void,
-): Tables {
+): Promise<Tables> {
   const path = join(loopsDir, 'config.toml')
-  const config = readTables(path, tell)
+  const config = await readTables(path, tell)
   const merged: Record<string, Readonly<Record<string, unknown>>> = { ...options }
   for (const { table, key, plugins, least } of KEYS) {
     const value = config[table]?.[key]
@@ -43,7 +42,7 @@ export function withLoopsConfig(
   return merged
 }
 
-function readTables(path: string, tell: (diagnostic: Diagnostic) => void): Tables {
+async function readTables(path: string, tell: (diagnostic: Diagnostic) => void): Promise<Tables> {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -54,6 +53,7 @@ function readTables(path: string, tell: (diagnostic: Diagnostic) => void): Table
     }
     return {}
   }
+  const { parse, TomlError } = await import('smol-toml')
   try {
     const parsed: Record<string, unknown> = parse(text)
     const isTable = (value: unknown): value is Record<string, unknown> =>

@@ -22,6 +22,7 @@ export interface SettingsFile {
   readonly apply?: 'now' | 'next-session'
   readonly results?: { readonly max_bytes?: number; readonly overflow?: ResultSpec['overflow'] }
   readonly push?: Tables<PushEntry>
+  readonly elicitation?: boolean | Readonly<Record<string, boolean>>
 }
 
 /** A plugin that a settings file names, and the file it is found from. */
@@ -41,6 +42,8 @@ export interface Settings {
   readonly apply?: 'now' | 'next-session'
   readonly results?: SettingsFile['results']
   readonly push: Tables<PushEntry>
+  /** Whether a server may ask the person something, by its name; `*` is every other one. */
+  readonly elicitation: Readonly<Record<string, boolean>>
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -50,6 +53,7 @@ export const NO_SETTINGS: Settings = {
   disable: new Set(),
   options: {},
   push: {},
+  elicitation: {},
   diagnostics: [],
 }
 
@@ -73,6 +77,7 @@ export function mergeSettings(
     disable: new Set([...settings.disable, ...(file.disable ?? [])]),
     options: mergeTables(settings.options, file.options),
     push: mergeTables(settings.push, file.push),
+    elicitation: { ...settings.elicitation, ...namedIn(file.elicitation) },
     diagnostics: settings.diagnostics,
     ...(naming ? { naming } : {}),
     ...(apply ? { apply } : {}),
@@ -82,9 +87,10 @@ export function mergeSettings(
 
 /**
  * A server as the settings want it, over what its dialect says. Of its push policies those of its own table come
- * before the dialect's, and these before those of every server: the first pattern that matches counts.
+ * before the dialect's, and these before those of every server: the first pattern that matches counts. `asks`: there is
+ * somebody whom servers may ask something.
  */
-export function applySettings(server: ServerSpec, settings: Settings): ServerSpec {
+export function applySettings(server: ServerSpec, settings: Settings, asks = true): ServerSpec {
   const { max_bytes: maxBytes, overflow } = settings.results ?? {}
   const own = Object.entries(settings.push).filter(
     ([name]) => name !== '*' && folded(name) === folded(server.name),
@@ -104,7 +110,18 @@ export function applySettings(server: ServerSpec, settings: Settings): ServerSpe
     push: [...tables.map((table) => table.push), server.push, everywhere.push].reduce(over),
     ...(subscribe === undefined ? {} : { subscribe }),
     ...(channel === undefined ? {} : { channel }),
+    ...(asks && mayAsk(server.name, settings.elicitation) ? {} : { elicitation: false }),
   }
+}
+
+function mayAsk(name: string, elicitation: Settings['elicitation']): boolean {
+  const own = Object.keys(elicitation).find((key) => key !== '*' && folded(key) === folded(name))
+  return elicitation[own ?? '*'] !== false
+}
+
+/** One word for all servers is the same as one for every server. */
+function namedIn(elicitation: SettingsFile['elicitation'] = {}): Settings['elicitation'] {
+  return typeof elicitation === 'boolean' ? { '*': elicitation } : elicitation
 }
 
 /** What a table says of methods, and what of the server itself. */

@@ -22,7 +22,7 @@ export function strayPlugins(settings: Settings, loaded: readonly string[]): rea
   return [...stray(settings.disable, 'disable'), ...stray(Object.keys(settings.options), 'options')]
 }
 
-/** Push tables of servers that there are not, and policies that nothing fulfils. */
+/** Tables of servers that there are not, and policies that nothing fulfils. */
 export function strayPushes(
   settings: Settings,
   { servers, diagnostics, questions }: ConfigState,
@@ -32,13 +32,15 @@ export function strayPushes(
   const names = [...servers.map(({ name }) => name), ...diagnostics.flatMap(({ server }) => server ?? [])]
   const found = new Set(names.map(folded))
   const isThere = (name: string): boolean => name === '*' || found.has(folded(name)) || questions.length > 0
-  const strayServers = Object.keys(settings.push)
-    .filter((name) => !isThere(name))
-    .map((name) =>
-      warning(
-        `"push" of tapline.*: no server is named ${shown(name)}; its policies do nothing.${didYouMean(name, names)}`,
+  const strayServers = (['push', 'elicitation'] as const).flatMap((key) =>
+    Object.keys(settings[key])
+      .filter((name) => !isThere(name))
+      .map((name) =>
+        warning(
+          `"${key}" of tapline.*: no server is named ${shown(name)}; ${key === 'push' ? 'its policies do' : 'this does'} nothing.${didYouMean(name, names)}`,
+        ),
       ),
-    )
+  )
   const strayPolicies = (table: PushPolicies, whose: string, server?: string) =>
     Object.entries(table)
       .map(([method, written]) => [method, ruleOf(written).policy] as const)

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { applyEdits, modify, parse } from 'jsonc-parser'
+import { parse } from 'jsonc-parser'
 import type { ParseError } from 'jsonc-parser'
 import { withLock, writeAtomically } from '@tapline/core'
+import { withValue } from '../changes/json-text.ts'
 
 /** The entry that keeps pi's built-in MCP support out of sessions. */
 export const SILENCE = '-builtin:mcp'
@@ -44,13 +45,7 @@ function withoutSilence(text: string): string {
 function edited(text: string, path: (string | number)[], value: unknown): string {
   const [bom, body] = text.startsWith('\uFEFF') ? ['\uFEFF', text.slice(1)] : ['', text]
   const json = body.trim() === '' ? '{}\n' : body
-  const indent = /^[ \t]+(?=")/m.exec(json)?.[0] ?? '  '
-  const formattingOptions = {
-    insertSpaces: !indent.startsWith('\t'),
-    tabSize: indent.startsWith('\t') ? 1 : indent.length,
-    eol: json.includes('\r\n') ? '\r\n' : '\n',
-  }
-  return bom + applyEdits(json, modify(json, path, value, { formattingOptions }))
+  return bom + withValue(json, path, value)
 }
 
 function readText(path: string): string {

@@ -28,6 +28,49 @@ it('changes the one value and leaves every other character', () => {
   )
 })
 
+const tabbed = '{\n\t"mcpServers": {\n\t\t"a": {\n\t\t\t"command": "x"\n\t\t}\n\t}\n}'
+const crlf =
+  '{\r\n    "mcpServers": {\r\n        "a": {\r\n            "command":"x",   "args":[ "y" ]\r\n        }\r\n    }\r\n}\r\n'
+const compact = '{"mcpServers":{"a":{"command":"x","exposure":"hidden"},"b":{"command":"y"}}}'
+const mixed =
+  '{\n  "mcpServers": {\n    "a": {"url":"x",  "exposure":"hidden"  , "args":[ 1,2 ]},\n    "b": {  }\n  }\n}\n'
+const loose =
+  '{\n  "mcpServers": {\n    "a": {\n      "args":[ 1,2 ],  "exposure":"hidden",\n      "url":"x"   }\n  }\n}\n'
+
+it.each([
+  ['tabs, no last line end', tabbed, { exposure: 'direct' }, '"x"', '"x",\n\t\t\t"exposure": "direct"'],
+  ['CRLF and spaces of its own', crlf, { exposure: 'direct' }, '[ "y" ]', '[ "y" ],   "exposure":"direct"'],
+  ['one line', compact, { exposure: 'direct' }, 'hidden', 'direct'],
+  ['one line, taken out', compact, { exposure: 'codemode' }, ',"exposure":"hidden"', ''],
+  ['one line, added', compact, { enabled: false }, '"hidden"', '"hidden","enabled":false'],
+  ['an entry on one line', mixed, { exposure: 'codemode' }, '"exposure":"hidden"  , ', ''],
+  ['the last of a line', loose, { exposure: 'codemode' }, '"exposure":"hidden",\n      ', ''],
+  ['the last one', loose, { enabled: false }, '"x"   ', '"x",\n      "enabled":false   '],
+] as const)('writes as the file does: %s', (_what, file, change, before, after) => {
+  expect(changedJson('f', file, 'a', change)).toBe(file.replace(before, after))
+})
+
+it.each([
+  ['tabs', tabbed, '\t\t}', '\t\t},\n\t\t"new": {\n\t\t\t"exposure": "direct"\n\t\t}'],
+  [
+    'CRLF',
+    crlf,
+    '        }',
+    '        },\r\n        "new": {\r\n            "exposure": "direct"\r\n        }',
+  ],
+  ['one line', compact, '"y"}', '"y"},"new":{"exposure":"direct"}'],
+  ['nothing yet', '{ "z":1 }', '1', '1,"mcpServers":{"new":{"exposure":"direct"}}'],
+  [
+    'nothing in it',
+    '{\n  "mcpServers": {}\n}',
+    '{}',
+    '{\n    "new": {\n      "exposure": "direct"\n    }\n  }',
+  ],
+  ['nothing in a line', '{ "mcpServers": {  } }', '{  }', '{ "new": { "exposure": "direct" } }'],
+])('adds an override as the file is written: %s', (_what, file, before, after) => {
+  expect(changedJson('f', file, 'new', { exposure: 'direct' }, true)).toBe(file.replace(before, after))
+})
+
 it('takes the default out of an entry that defines its server, and says it in an override', () => {
   const two = JSON.parse(changedJson('f', FILE, 'two', { enabled: true, exposure: 'codemode' })) as object
   expect(two).toHaveProperty('mcpServers.two', { url: 'http://localhost/mcp' })

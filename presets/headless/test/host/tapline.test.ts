@@ -231,6 +231,9 @@ describe('names in tapline.* that nothing has', () => {
 a = 1
 [options.keychain]
 b = 1
+[elicitation]
+hub = false
+hob = false
 [push."*"]
 default = "sumary"
 "x" = "inbox"
@@ -255,6 +258,7 @@ default = "mine"`,
       'warning: "disable" of tapline.*: no plugin is named "keychian". Did you mean "keychain"?',
       'warning: "options" of tapline.*: no plugin is named "sdtio". Did you mean "stdio"?',
       'warning: "push" of tapline.*: no server is named "hib"; its policies do nothing. Did you mean "hub"?',
+      'warning: "elicitation" of tapline.*: no server is named "hob"; this does nothing. Did you mean "hub"?',
       'warning: "push" of tapline.*, "*": "channel" does nothing here: name the server that may be one.',
       'warning: "push" of tapline.*, "*": "default" has the policy "sumary", which is not built in and no plugin provides. Did you mean "summary"?',
     ])

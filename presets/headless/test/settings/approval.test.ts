@@ -23,6 +23,7 @@ describe('the question about settings of a project', () => {
 naming = "server"
 apply = "now"
 results = { max_bytes = 512 }
+elicitation = { hub = false, "*" = true }
 [options.stdio]
 command = "a\\u202Eb"
 nested = { deep = [1, true] }
@@ -45,6 +46,8 @@ channel = true`,
       'lets "hub" ask to be a channel: what it sends would start turns with its own words',
       'option of the plugin "stdio": "command" = "a\\u{202e}b"',
       'option of the plugin "stdio": "nested" = {"deep":[1,true]}',
+      'does not let "hub" ask you questions',
+      'lets every server ask you questions',
       'names tools: "server"',
       'applies changed tool lists: "now"',
       'results: "max_bytes" = 512',

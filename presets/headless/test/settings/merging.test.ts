@@ -42,6 +42,7 @@ describe('the settings of the user and of a project', () => {
       results: { max_bytes: 2_000, overflow: 'artifact' },
       options: { one: { a: 1, b: 2 }, two: { c: 1 }, three: { d: 2 } },
       push: {},
+      elicitation: {},
       diagnostics: [],
     })
   })
@@ -53,6 +54,28 @@ describe('the settings of the user and of a project', () => {
   it('go over what the file says of names and results', () => {
     const spec = applySettings(server(), merged({ naming: 'mcp', results: { max_bytes: 512 } }))
     expect(spec).toMatchObject({ naming: 'mcp', results: { maxBytes: 512, overflow: 'artifact' } })
+  })
+})
+
+describe('a server', () => {
+  const asks = (files: [SettingsFile, SettingsFile?], name: string, somebody = true) =>
+    applySettings(server({}, name), merged(...files), somebody).elicitation !== false
+
+  it('may ask the person something, where there is one', () => {
+    expect(asks([{}], 'hub')).toBe(true)
+    expect(asks([{ elicitation: true }], 'hub')).toBe(true)
+    expect(asks([{ elicitation: true }], 'hub', false)).toBe(false)
+    expect(asks([{ elicitation: { hub: true } }], 'hub', false)).toBe(false)
+  })
+
+  it('may not where the settings say so of it, or of every server and not otherwise of it', () => {
+    expect(asks([{ elicitation: false }], 'hub')).toBe(false)
+    expect(asks([{ elicitation: { hub: false } }], 'hub')).toBe(false)
+    expect(asks([{ elicitation: { 'a-b': false } }], 'a_b')).toBe(false)
+    expect(asks([{ elicitation: { hub: false } }], 'other')).toBe(true)
+    expect(asks([{ elicitation: { '*': false, hub: true } }], 'hub')).toBe(true)
+    expect(asks([{ elicitation: false }, { elicitation: { hub: true } }], 'hub')).toBe(true)
+    expect(asks([{ elicitation: { hub: true } }, { elicitation: { hub: false } }], 'hub')).toBe(false)
   })
 })
 

@@ -20,17 +20,20 @@ const SAME: Readonly<Record<string, string>> = {
   'tapline.toml': `naming = "mcp"
 plugins = ["a-plugin"]
 disable = ["keychain"]
+elicitation = false
 [results]
 max_bytes = 1024
 [push."*"]
 default = "summary"
 [options.stdio]
 maxFrameBytes = 1000`,
-  'tapline.json': `{ "naming": "mcp", "plugins": ["a-plugin"], "disable": ["keychain"], "results": { "max_bytes": 1024 },
+  'tapline.json': `{ "naming": "mcp", "plugins": ["a-plugin"], "disable": ["keychain"],
+  "elicitation": false, "results": { "max_bytes": 1024 },
   "push": { "*": { "default": "summary" } }, "options": { "stdio": { "maxFrameBytes": 1000 } } }`,
   'tapline.yaml': `naming: mcp
 plugins: [a-plugin]
 disable: [keychain]
+elicitation: false
 results: { max_bytes: 1024 }
 push: { "*": { default: summary } }
 options: { stdio: { maxFrameBytes: 1000 } }`,
@@ -51,6 +54,7 @@ describe('settings files', () => {
           results: { max_bytes: 1024 },
           push: { '*': { default: 'summary' } },
           options: { stdio: { maxFrameBytes: 1000 } },
+          elicitation: { '*': false },
           diagnostics: [],
         })
         expect(questions).toEqual([])

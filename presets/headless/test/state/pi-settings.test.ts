@@ -32,9 +32,19 @@ describe('the entry in the settings of pi', () => {
     const text =
       '\uFEFF{\r\n\t// mine\r\n\t"theme": "dark", /* why not */\r\n\t"extensions": [\r\n\t\t"./a.ts" // first\r\n\t]\r\n}\r\n'
     const [silenced, restored] = await thereAndBack(text)
-    expect(silenced).toBe(text.replace('"./a.ts" //', '"./a.ts",\r\n\t\t"-builtin:mcp" //'))
-    // A comment behind the entry before it goes with it.
-    expect(restored).toBe(text.replace(' // first', ''))
+    expect(silenced).toBe(text.replace('"./a.ts" // first', '"./a.ts", // first\r\n\t\t"-builtin:mcp"'))
+    expect(restored).toBe(text)
+  })
+
+  it.each([
+    '{"extensions":["a"],"z":1}',
+    '{ "z":1 }',
+    '{\n\t"extensions": [ "a",   "b" ], // both\n\t"z": 1\n}',
+    '{\n  "z": 1, // one, and a comma too many\n  // two\n}\n',
+    '{\n  "extensions": [\n    "a", // one, and a comma too many\n    /* two */\n  ]\n}\n',
+  ])('is written as the rest of %j, and gone without a trace', async (text) => {
+    const [, restored] = await thereAndBack(text)
+    expect(restored).toBe(text.replace(', // one', ' // one'))
   })
 
   it('keeps entries that are not its own, of any kind, where they are', async () => {

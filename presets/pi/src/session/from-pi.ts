@@ -1,6 +1,7 @@
 import type { ExtensionAPI, ExtensionContext } from '@earendil-works/pi-coding-agent'
 import type { HostPaths } from '@tapline/core'
 import { isModelProvider, piCredentialStore, type TaplineOptions } from '@tapline/headless'
+import { createElicitation } from './elicitation/index.ts'
 
 /** What a session of pi knows that Tapline asks for. */
 export function fromPi(
@@ -9,12 +10,19 @@ export function fromPi(
   { agentDir }: HostPaths,
 ): Pick<
   TaplineOptions,
-  'projectTrusted' | 'registered' | 'credentials' | 'isModelProvider' | 'providerToken' | 'sessionId'
+  | 'projectTrusted'
+  | 'registered'
+  | 'credentials'
+  | 'isModelProvider'
+  | 'providerToken'
+  | 'sessionId'
+  | 'elicit'
 > {
   // The context is that of a session, and throws when it has ended.
   const { modelRegistry } = ctx
   return {
     projectTrusted: ctx.isProjectTrusted(),
+    ...createElicitation(pi, ctx),
     sessionId: ctx.sessionManager.getSessionId(),
     registered: () =>
       pi.getMcpServers().map(({ name, config, extensionPath }) => ({ name, config, by: extensionPath })),

@@ -27,6 +27,8 @@ export interface Registry {
     tools: readonly ToolSpec[],
     instructionsOf: (server: string) => string | undefined,
   ): Generator<void, void>
+  /** A run begins: what pi has waited for until now, it waits for no longer. */
+  runStarts(): void
   /** The definitions as they were last registered. */
   definitions(): readonly CachedTool[]
 }
@@ -44,7 +46,7 @@ interface Registered {
 /** A registry that starts with what was registered before the session; `refused` is told what pi did not take. */
 export function createRegistry(
   pi: ExtensionAPI,
-  early: Pick<EarlyTools, 'names' | 'definitions'>,
+  early: Pick<EarlyTools, 'names' | 'definitions' | 'resumed'>,
   call: Call,
   refused: (name: string, thrown: unknown) => void = () => undefined,
 ): Registry {
@@ -53,6 +55,11 @@ export function createRegistry(
   )
   const others = new Map(pi.getAllTools().map(({ name, sourceInfo }) => [name, sourceInfo.source]))
   for (const name of early.names) others.delete(name)
+  /**
+   * Whether pi may wait for tools that a resumed conversation has declared: it forgets them when it is told to declare
+   * another tool no more, and does not when that one is hidden.
+   */
+  let isWaitedFor = early.resumed === true
   /** What pi is to declare to the model, and not to declare any more, when all is registered. */
   const declaring = new Set<string>()
   const withdrawing = new Set<string>()
@@ -94,21 +101,26 @@ export function createRegistry(
           kept.add(name)
           const earlier = registered.get(name)
           if (earlier && !earlier.hidden && signatureOf(earlier) === signature) return
-          register(definition, signature, false)
           const wasDirect = earlier?.hidden === false && earlier.definition.exposure === 'direct'
           const isDirect = definition.exposure === 'direct'
+          if (wasDirect && !isDirect && isWaitedFor) register(definition, signature, true)
+          register(definition, signature, false)
           for (const set of [declaring, withdrawing]) set.delete(name)
-          if (isDirect !== wasDirect) (isDirect ? declaring : withdrawing).add(name)
+          if (isDirect && !wasDirect) declaring.add(name)
+          if (wasDirect && !isDirect && !isWaitedFor) withdrawing.add(name)
         })
         yield
       }
       const gone = [...registered].filter(([name, { hidden }]) => !hidden && !kept.has(name))
-      declare(gone.length > FEW ? gone.map(([name]) => name) : [])
+      declare(gone.length > FEW && !isWaitedFor ? gone.map(([name]) => name) : [])
       yield
       for (const [name, entry] of gone) {
         attempt(name, () => register(entry.definition, signatureOf(entry), true))
         yield
       }
+    },
+    runStarts: () => {
+      isWaitedFor = false
     },
     definitions: () =>
       [...registered.values()].flatMap(({ definition, hidden }) => (hidden ? [] : [definition])),

@@ -1,5 +1,6 @@
 import { serverLine, type Tapline } from '@tapline/headless'
 import { byAttention } from './servers/order.ts'
+import { count } from './servers/words.ts'
 import type { Toolbox } from './toolbox.ts'
 
 /** What `/mcp` prints: servers that need attention first, then what is wrong with files and tools. */
@@ -10,16 +11,19 @@ export function serversText(tapline: Tapline, toolbox: Toolbox): string {
   const servers = byAttention(tapline.servers)
   const lines = servers.flatMap((server) => {
     const { spec, session, listError } = server
-    const { state, era, protocolVersion, attention } = session.status
+    const { state, reason, era, protocolVersion, attention } = session.status
+    const { received } = tapline.pipeline.book(spec.name).counts
+    const wrong = state === 'connected' && spec.enabled ? (listError ?? reason) : undefined
     const details = [
       spec.exposure,
       spec.source.label,
       ...(protocolVersion ? [`${protocolVersion} (${era})`] : []),
+      ...(received > 0 ? [count(received, 'push', 'pushes')] : []),
     ]
     return [
       `  ${serverLine(server, toolbox.toolsOf(spec.name).length)}`,
       `      ${details.join(' · ')}`,
-      ...(state === 'connected' && listError !== undefined ? [`      ! ${listError}`] : []),
+      ...(wrong === undefined ? [] : [`      ! ${wrong}`]),
       ...(spec.enabled && attention ? [`      what to do: ${attention}`] : []),
     ]
   })

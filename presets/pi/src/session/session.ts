@@ -15,7 +15,7 @@ import { approvalOnCommandLine } from './approval.ts'
 import { createChannels } from './channels/index.ts'
 import { createChat } from './chat.ts'
 import { audible } from './commands/audible.ts'
-import type { CommandScope, Completions } from './commands/index.ts'
+import { COMMANDS, type CommandScope, type Completions } from './commands/index.ts'
 import { createEvents } from './events.ts'
 import { fromPi } from './from-pi.ts'
 import { createFooter } from './footer.ts'
@@ -29,7 +29,6 @@ import { callRuleTool } from './rule-tools/index.ts'
 import { createToolbox } from './toolbox.ts'
 
 type ToolCall = Parameters<ToolDefinition['execute']>
-const commands = async () => (await import('./commands/index.ts')).COMMANDS
 
 /** Tapline in one pi session, as the entry drives it. */
 export interface PiSession {
@@ -222,11 +221,11 @@ class RunningSession implements PiSession {
   }
 
   async command(name: string, args: string, ctx: ExtensionCommandContext): Promise<void> {
-    await (await commands())[name]?.run(args, audible(ctx), this.#scope())
+    await (await COMMANDS[name]?.())?.run(args, audible(ctx), this.#scope())
   }
 
   async complete(name: string, prefix: string): Promise<Completions> {
-    return (await commands())[name]?.complete(prefix, this.#tapline, this.#paths) ?? null
+    return (await COMMANDS[name]?.())?.complete(prefix, this.#tapline, this.#paths) ?? null
   }
 
   async close(): Promise<void> {

@@ -43,16 +43,16 @@ export function timeText(time: number): string {
 
 function serverSource(server: Server, tapline: Tapline, toolbox: Toolbox): Source {
   const { spec, session } = server
-  const { state, reason, attention, report, subscriptions } = session.status
-  const shownState = spec.enabled ? state : 'disabled'
-  const why = reason && state !== 'connected' ? ` (${cleanText(reason, 80)})` : ''
+  const { report, subscriptions, ...status } = session.status
+  const { state, reason, attention } = spec.enabled ? status : { state: 'disabled' as const }
+  const why = reason ? ` (${cleanText(reason, 80)})` : ''
   const tools = toolbox.toolsOf(spec.name)
   const book = bookOf(tapline, spec.name)
   return {
-    connected: shownState === 'connected',
-    attention: spec.enabled && attention !== undefined,
+    connected: state === 'connected',
+    attention: attention !== undefined,
     lines: [
-      `${shownState}${why} ${book.counts}${attention ? `  ! ${attention}` : ''}`,
+      `${state}${why} ${book.counts}${attention ? `  ! ${attention}` : ''}`,
       `subscriptions: mcp:${spec.name}${injection(spec.push.default)} (${spec.transport.type}, ${spec.source.scope}) · tools: ${tools.join(', ') || 'none'}`,
       ...resourceLines(subscriptions),
       ...book.lines,

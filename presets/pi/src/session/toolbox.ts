@@ -157,6 +157,7 @@ class SessionToolbox implements Toolbox {
 
   async ready(signal: AbortSignal | undefined): Promise<void> {
     await unlessAborted(this.#declared(), signal)
+    this.#registry.runStarts()
   }
 
   async upToDate(signal: AbortSignal | undefined): Promise<void> {

@@ -118,9 +118,34 @@ describe('the registry', () => {
   })
 })
 
+describe('the registry of a resumed conversation', () => {
+  const resumed = (active: string[]) => {
+    const pi = declaringPi(active)
+    const early = { ...NOTHING, resumed: true }
+    return { pi, registry: createRegistry(pi, early, () => Promise.reject(new Error('not called'))) }
+  }
+  const many = Array.from({ length: 30 }, (_, n) => tool(`many_${n}`))
+
+  it('takes nothing back at once that pi would forget others for, until a run begins', () => {
+    const { pi, registry } = resumed(['read'])
+    apply(registry, [tool('a'), tool('b'), ...many])
+    apply(registry, [{ ...tool('a'), exposure: 'deferred' }, tool('b')])
+    expect(pi.active()).toEqual(['read', 'b'])
+    expect(pi.hidden()).toEqual(many.map(({ name }) => name))
+    expect(pi.forgot()).toBe(false)
+    apply(registry, [tool('a'), tool('b'), ...many])
+    expect(pi.active()).toHaveLength(33)
+    registry.runStarts()
+    apply(registry, [tool('b')])
+    expect(pi.active()).toEqual(['read', 'b'])
+    expect(pi.forgot()).toBe(true)
+  })
+})
+
 /** A pi that declares tools as pi does: new direct ones by itself, unless they are not active by default. */
 function declaringPi(active: string[]) {
   const exposures = new Map<string, string>()
+  let forgot = false
   const pi = {
     getAllTools: () => [],
     registerTool: (given: { name: string; exposure: string; defaultActive?: boolean }) => {
@@ -130,7 +155,12 @@ function declaringPi(active: string[]) {
       exposures.set(name, exposure)
     },
     getActiveTools: () => active,
-    setActiveTools: (names: string[]) => void (active = [...new Set(names)]),
+    setActiveTools: (names: string[]) => {
+      forgot ||= active.some((name) => !names.includes(name))
+      active = [...new Set(names)]
+    },
+    /** Whether an active tool was taken back, which drops what a conversation declared and is not there yet. */
+    forgot: () => forgot,
     active: () => active,
     hidden: () => [...exposures].flatMap(([name, exposure]) => (exposure === 'hidden' ? [name] : [])),
   }
@@ -166,24 +196,32 @@ it('lets nothing escape from the toolbox, and says it once', async () => {
   expect(said).toEqual(['MCP tools could not be registered: no list'])
 })
 
-it.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300])('lists events of the time %o', (time) => {
-  const book = {
-    counts: {},
-    lastEventAt: time,
-    recent: [{ ts: time, method: 'm', summary: 'odd', state: 'delivered' }],
-  }
+/** What the sources of one server print as. */
+function sourcesOf(status: object, { enabled = true, book = {} }: { enabled?: boolean; book?: object } = {}) {
   const server = {
-    spec: {
-      name: 'docs',
-      enabled: true,
-      push: {},
-      transport: { type: 'stdio' },
-      source: { scope: 'user' },
-    },
-    session: { status: { state: 'connected', report: {} } },
+    spec: { name: 'docs', enabled, push: {}, transport: { type: 'stdio' }, source: { scope: 'user' } },
+    session: { status: { state: 'connected', report: {}, ...status } },
   } as unknown as Server
-  const tapline = { servers: [server], services: {}, diagnostics: [], pipeline: { book: () => book } }
-  const text = sourcesText(tapline as unknown as Tapline, { toolsOf: () => [] } as unknown as Toolbox)
+  const tapline = {
+    servers: [server],
+    services: {},
+    diagnostics: [],
+    pipeline: { book: () => ({ counts: {}, recent: [], ...book }) },
+  }
+  return sourcesText(tapline as unknown as Tapline, { toolsOf: () => [] } as unknown as Toolbox)
+}
+
+it('says of a source what somebody has to do, unless it is disabled', () => {
+  const wrong = { state: 'auth_failed', reason: 'no way in', attention: 'Sign in.' }
+  expect(sourcesOf(wrong)).toMatch(/auth_failed \(no way in\) .*! Sign in\.$/m)
+  expect(sourcesOf(wrong, { enabled: false })).toMatch(/source #1: disabled queued=.*last_event=never$/m)
+  const unheard = { reason: 'its pushes do not arrive: no', attention: 'Sign in.' }
+  expect(sourcesOf(unheard)).toMatch(/connected \(its pushes do not arrive: no\) .*! Sign in\.$/m)
+})
+
+it.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300])('lists events of the time %o', (time) => {
+  const recent = [{ ts: time, method: 'm', summary: 'odd', state: 'delivered' }]
+  const text = sourcesOf({}, { book: { lastEventAt: time, recent } })
   expect(text).toContain('last_event=unknown')
   expect(text).toContain('unknown odd: delivered')
 })

@@ -14,9 +14,8 @@ import { fromPi } from '../from-pi.ts'
 import { INFO } from '../info.ts'
 import type { Notices } from '../notices.ts'
 import { currentModel } from './current.ts'
-import { createLending, type Lending } from './lending.ts'
+import type { Lending } from './lending.ts'
 import { runningCopy } from './running-copy.ts'
-import { startSubSession } from './sub-session.ts'
 import type { SharedTools } from './tools.ts'
 import { pruneTranscripts } from './transcripts.ts'
 
@@ -47,10 +46,13 @@ export function createAgents(options: AgentsOptions): SessionAgents | undefined 
   const { pi, ctx } = options
   const copy = runningCopy(ctx)
   if (!copy) return undefined
-  const lending = lendingFor(options)
+  let lending: Promise<Lending> | undefined
   const start = async (task: AgentTask): Promise<SubAgent> => {
     const sdk = await copy.load()
-    const loan = options.shared() && (await lending.borrow(task.cwd, task.signal))
+    // Most sessions run none.
+    const { startSubSession } = await import('./sub-session.ts')
+    lending ??= lendingFor(options)
+    const loan = options.shared() && (await (await lending).borrow(task.cwd, task.signal))
     try {
       const reach = { shared: options.shared(), loan }
       const session = await startSubSession(sdk, { pi, ctx, reach }, task)
@@ -67,12 +69,13 @@ export function createAgents(options: AgentsOptions): SessionAgents | undefined 
   return {
     current: () => currentModel(pi, ctx),
     run: (task) => new Run(task).result(() => start(task)),
-    close: () => lending.close(),
+    close: async () => (await lending)?.close(),
   }
 }
 
 /** With --no-approve no project's files are used, this one's or another's. */
-function lendingFor({ pi, ctx, paths, notices, shared }: AgentsOptions): Lending {
+async function lendingFor({ pi, ctx, paths, notices, shared }: AgentsOptions): Promise<Lending> {
+  const { createLending } = await import('./lending.ts')
   const { credentials, isModelProvider } = fromPi(pi, ctx, paths)
   return createLending({
     info: INFO,
@@ -82,9 +85,9 @@ function lendingFor({ pi, ctx, paths, notices, shared }: AgentsOptions): Lending
     ...(credentials ? { credentials } : {}),
     ...(isModelProvider ? { isModelProvider } : {}),
     session: () => shared()?.tapline.kernel,
-    runs: (name) => {
+    running: (name) => {
       const spec = shared()?.tapline.server(name)?.spec
-      return spec?.enabled === true && spec.source.scope !== 'project'
+      return spec?.enabled === true && spec.source.scope !== 'project' ? spec : undefined
     },
     projects: createProjects(paths.home),
     notices,

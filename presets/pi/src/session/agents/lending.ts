@@ -11,7 +11,7 @@ export interface Loan {
   /** The servers of that project, connected or not, as they are now. */
   readonly servers: readonly Server[]
   server(name: string): Server | undefined
-  /** A server that the session runs, as that project wants it; undefined where it says nothing of it. */
+  /** A server that the session runs, as it is wanted in that project; undefined where neither project says anything. */
   override(name: string): ServerSpec | undefined
   /** The tools of those that are connected, named apart from names that are `taken`. */
   tools(taken: (name: string) => boolean): readonly ToolSpec[]
@@ -22,8 +22,7 @@ export interface Loan {
 export interface Lending {
   /**
    * The servers that the project at `cwd` has of its own, connected, at most ten seconds later, and what it says of the
-   * session's. Undefined where it is this session's project, and where there is nothing that somebody said yes to. Never
-   * rejects.
+   * session's. Undefined where it is this session's project, and where there is nothing of that. Never rejects.
    */
   borrow(cwd: string, signal: AbortSignal): Promise<Loan | undefined>
   /** Ends all of them within a bounded time. */

@@ -27,8 +27,8 @@ export interface LentProjectOptions extends Pick<
 > {
   /** The session's own kernel; undefined while it is being set up. */
   session(): Kernel | undefined
-  /** Whether the session runs the server of this name that is the person's own. */
-  runs(server: string): boolean
+  /** The person's own server of this name as the session runs it, where it does. */
+  running(server: string): ServerSpec | undefined
 }
 
 /**
@@ -97,12 +97,12 @@ export class LentProject {
     await Promise.race([settled, aborted(patience)])
   }
 
-  /** Whether it says something of servers that the session runs. */
+  /** Whether servers that the session runs may be wanted otherwise there. */
   get hasOverrides(): boolean {
     return this.#overrides.size > 0
   }
 
-  /** A server that the session runs, as this project wants it. */
+  /** A server that the session runs, as it is wanted in this project; undefined where that is the same. */
   override(name: string): ServerSpec | undefined {
     return this.#overrides.get(name)
   }
@@ -181,11 +181,16 @@ export class LentProject {
    * that the session has.
    */
   #lent(servers: readonly ServerSpec[]): readonly ServerSpec[] {
-    const isShared = ({ name, source }: ServerSpec): boolean =>
-      source.scope !== 'project' && this.#options.runs(name)
-    const overridden = servers.filter((spec) => isShared(spec) && spec.source.override !== undefined)
-    this.#overrides = new Map(overridden.map((spec) => [spec.name, spec]))
-    return servers.filter((spec) => !isShared(spec) && (spec.source.scope === 'project' || spec.enabled))
+    const running = ({ name, source }: ServerSpec): ServerSpec | undefined =>
+      source.scope === 'project' ? undefined : this.#options.running(name)
+    // What the session's own project wants of a server does not hold there.
+    const isOverridden = (spec: ServerSpec): boolean =>
+      [spec, running(spec)].some((each) => each?.source.override !== undefined)
+    const shared = servers.filter((spec) => running(spec) !== undefined)
+    this.#overrides = new Map(shared.filter(isOverridden).map((spec) => [spec.name, spec]))
+    return servers.filter(
+      (spec) => !shared.includes(spec) && (spec.source.scope === 'project' || spec.enabled),
+    )
   }
 
   #untrusted(unasked: readonly string[]): readonly Diagnostic[] {

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '@earendil-works/pi-coding-agent'
-import type { HostPaths } from '@tapline/core'
+import type { HostPaths, ServerSpec } from '@tapline/core'
 import type { Server, Tapline } from '@tapline/headless'
 import { callResourceTool } from '../resource-tools/call.ts'
 
@@ -7,7 +7,7 @@ import { callResourceTool } from '../resource-tools/call.ts'
 export interface AgentResources {
   readonly tapline: Tapline
   readonly paths: Pick<HostPaths, 'home'>
-  /** The servers that it is given, as they are now. */
+  /** The servers whose resources it may read, as they are now. */
   servers(): readonly Server[]
 }
 
@@ -16,25 +16,31 @@ export interface AgentResources {
  * read-only tools. None where no server offers resources.
  */
 export function resourceTools({ tapline, paths, servers }: AgentResources): readonly ToolDefinition[] {
-  const reached = (): readonly Server[] => servers().filter((server) => readsResourcesOf(server, tapline))
   const { resources } = tapline.services
-  if (!resources || reached().length === 0) return []
+  if (!resources || servers().length === 0) return []
   const given = {
     get servers() {
-      return reached()
+      return servers()
     },
-    server: (name: string) => reached().find(({ spec }) => spec.name === name),
+    server: (name: string) => servers().find(({ spec }) => spec.name === name),
   }
   return resources.tools.map((tool) => ({
     ...tool,
     exposure: 'direct',
     execute: (_id, params, signal) =>
-      callResourceTool({ tool, params, signal, tapline: given, home: paths.home, reached }),
+      callResourceTool({ tool, params, signal, tapline: given, home: paths.home, reached: servers }),
   }))
 }
 
-/** Whether these tools reach a server. By the rule of the session a hidden server's resources are hidden too. */
-export function readsResourcesOf({ spec, session }: Server, { services }: Tapline): boolean {
+/**
+ * Whether these tools reach a server, whose entry is the one of the project that the run works in. By the rule of the
+ * session a hidden server's resources are hidden too.
+ */
+export function readsResourcesOf(
+  { session }: Server,
+  spec: ServerSpec,
+  { services }: Pick<Tapline, 'services'>,
+): boolean {
   const { state, capabilities } = session.status
   return (
     services.resources !== undefined &&

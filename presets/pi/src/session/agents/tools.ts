@@ -104,11 +104,12 @@ function offeredTo(task: AgentTask, { shared, loan }: Reach, taken: ReadonlySet<
 /** What reads the resources of those servers. */
 function readingFor(task: AgentTask, { shared, loan }: Reach): readonly ToolDefinition[] {
   if (!shared) return []
+  const reads = (server: Server, spec: ServerSpec): boolean => readsResourcesOf(server, spec, shared.tapline)
   const servers = (): readonly Server[] => [
-    ...sharedServers(shared, task.cwd, loan).filter(
-      ({ spec }) => loan?.override(spec.name)?.exposure !== 'hidden',
-    ),
-    ...(loan?.servers ?? []),
+    ...sharedServers(shared, task.cwd, loan).filter((server) => {
+      return reads(server, loan?.override(server.spec.name) ?? server.spec)
+    }),
+    ...(loan?.servers ?? []).filter((server) => reads(server, server.spec)),
   ]
   return resourceTools({ ...shared, servers })
 }
@@ -139,7 +140,8 @@ function sharedTools(shared: SharedTools, target: string, loan: Loan | undefined
     const server = servers.get(spec.server.name)
     const override = loan?.override(spec.server.name)
     if (server && override) {
-      return [sharedTool({ ...spec, exposure: exposureThere(spec, server, override) }, server, shared)]
+      const exposure = exposureThere(spec, server, override)
+      return [sharedTool({ ...spec, exposure }, server, override, shared)]
     }
     if (!offered.has(spec.name)) return []
     return [{ spec, server, call: (...call) => toolbox.call(spec.name, ...call) }]
@@ -153,8 +155,13 @@ function exposureThere({ exposure, serverTool }: ToolSpec, { spec }: Server, ove
 }
 
 /** One that the session itself may not have declared. */
-function sharedTool(spec: ToolSpec, server: Server, { tapline, paths }: SharedTools): Offered {
-  const reads = (): boolean => readsResourcesOf(server, tapline)
+function sharedTool(
+  spec: ToolSpec,
+  server: Server,
+  override: ServerSpec,
+  { tapline, paths }: SharedTools,
+): Offered {
+  const reads = (): boolean => readsResourcesOf(server, override, tapline)
   return {
     spec,
     server,
@@ -174,7 +181,7 @@ function lentTool(spec: ToolSpec, loan: Loan, { tapline, paths }: SharedTools): 
     call: async (_id, params, signal, onUpdate) => {
       const server = loan.server(spec.server.name)
       if (!server?.spec.enabled) throw new Error(`MCP tool "${spec.name}" is no longer available.`)
-      const reads = (): boolean => readsResourcesOf(server, tapline)
+      const reads = (): boolean => readsResourcesOf(server, server.spec, tapline)
       return callServer(server, spec, paths.home, params, signal, onUpdate, reads)
     },
   }

@@ -1,17 +1,12 @@
 import type { SlashCommand } from './command.ts'
-import { cronCommand } from './cron.ts'
-import { inboxCommand } from './inbox.ts'
-import { mcpCommand } from './mcp.ts'
-import { newTriggerCommand } from './new-trigger.ts'
-import { triggersCommand } from './triggers/index.ts'
 
-/** The slash commands by name. The entry registers the same names before this is loaded. */
-export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
-  cron: cronCommand,
-  inbox: inboxCommand,
-  mcp: mcpCommand,
-  'new-trigger': newTriggerCommand,
-  triggers: triggersCommand,
+/** The slash commands by name, each loaded when it is typed. The entry registers the same names at the start. */
+export const COMMANDS: Readonly<Record<string, () => Promise<SlashCommand>>> = {
+  cron: async () => (await import('./cron.ts')).cronCommand,
+  inbox: async () => (await import('./inbox.ts')).inboxCommand,
+  mcp: async () => (await import('./mcp.ts')).mcpCommand,
+  'new-trigger': async () => (await import('./new-trigger.ts')).newTriggerCommand,
+  triggers: async () => (await import('./triggers/index.ts')).triggersCommand,
 }
 
 export type { CommandScope, Completions } from './command.ts'

@@ -9,16 +9,25 @@ import { CHANGES, completeChange } from './mcp-changes.ts'
 const LONGEST_WAIT_MS = 10_000
 
 const ACTIONS: Readonly<Record<string, Action>> = {
-  status: async (_rest, ctx, scope) => {
+  status: async (rest, ctx, scope) => {
+    const [name, tool, ...more] = rest.split(/\s+/).filter(Boolean)
+    if (more.length > 0) return ctx.ui.notify('usage: /mcp status [server [tool]]', 'warning')
     // A run that begins with this ends with it: nothing is told later.
     if (!ctx.hasUI) await allSettled(scope)
-    ctx.ui.notify(serversText(scope.tapline, scope.toolbox), 'info')
+    if (name === undefined) return ctx.ui.notify(serversText(scope.tapline, scope.toolbox), 'info')
+    const server = scope.tapline.server(name)
+    if (!server) return ctx.ui.notify(noServer(name), 'warning')
+    const { serverText, toolText } = await import('../servers/server-text.ts')
+    const text = tool === undefined ? await serverText(server, scope) : toolText(server, tool, scope)
+    if (text !== undefined) return ctx.ui.notify(text, 'info')
+    ctx.ui.notify(`MCP server "${server.spec.name}" offers no tool "${tool}".`, 'warning')
   },
   reconnect: async (rest, ctx, scope) => {
     const { tapline } = scope
-    const [name] = rest.split(/\s+/).filter(Boolean)
+    const [name, ...more] = rest.split(/\s+/).filter(Boolean)
+    if (more.length > 0) return ctx.ui.notify('usage: /mcp reconnect [server]', 'warning')
     const named = name === undefined ? undefined : tapline.server(name)
-    if (name !== undefined && !named) return ctx.ui.notify(`No MCP server is named "${name}".`, 'warning')
+    if (name !== undefined && !named) return ctx.ui.notify(noServer(name), 'warning')
     const servers = named ? [named] : tapline.servers.filter(({ spec }) => spec.enabled)
     // One that takes its time holds up no other.
     await Promise.all(
@@ -56,14 +65,19 @@ export const mcpCommand: SlashCommand = {
       return completeChange(action, [name, ...rest], tapline)
     if (rest.length > 0) return null
     if (name === undefined) return completeActions(ACTIONS, action)
-    if (!['login', 'logout', 'reconnect'].includes(action)) return null
-    const servers = action === 'reconnect' ? (tapline?.servers ?? []) : signInServers(tapline)
+    if (!['status', 'login', 'logout', 'reconnect'].includes(action)) return null
+    const isAny = action === 'status' || action === 'reconnect'
+    const servers = isAny ? (tapline?.servers ?? []) : signInServers(tapline)
     if (servers.some(({ spec }) => spec.name === name)) return null
     const named = servers.filter(({ spec }) => spec.name.startsWith(name))
     return named.length === 0
       ? null
       : named.map(({ spec }) => ({ value: `${action} ${spec.name}`, label: spec.name }))
   },
+}
+
+function noServer(name: string): string {
+  return `No MCP server is named "${name}".`
 }
 
 /** Each server is connected and its tools are there, or it has failed once, or takes too long to be waited for. */

@@ -27,7 +27,7 @@ export interface PromptRun {
   readonly text: string
   readonly tapline: Tapline
   readonly lists: PromptLists
-  readonly ctx: Pick<ExtensionContext, 'hasUI' | 'mode' | 'ui'>
+  readonly ctx: Pick<ExtensionContext, 'hasUI' | 'mode' | 'ui' | 'signal'>
   /** The home directory. */
   readonly home: string
   /** Aborts when the session ends. */

@@ -99,16 +99,21 @@ class SessionResourceTools implements ResourceTools {
     const earlier = this.#exposure
     if (exposure === earlier || (earlier === undefined && exposure === 'hidden' && !this.#own)) return
     if (exposure === 'direct' && !directKnown) return
-    const { pi } = this.#options
+    const { cachedNames } = this.#options
     this.#own ??= this.#withFreeNames()
     this.#exposure = exposure
+    const wasDirect =
+      earlier === undefined ? this.#own.some(({ name }) => cachedNames.has(name)) : earlier === 'direct'
+    // pi declares a new direct tool by itself, and takes one back when it is hidden.
+    if (wasDirect && exposure !== 'direct') this.#registerAs('hidden')
+    this.#registerAs(exposure)
+  }
+
+  #registerAs(exposure: Exposure): void {
     for (const definition of this.#definitions(exposure)) {
-      pi.registerTool({ ...definition, execute: (...call) => this.call(definition.name, ...call) })
+      const execute: ToolDefinition['execute'] = (...call) => this.call(definition.name, ...call)
+      this.#options.pi.registerTool({ ...definition, execute })
     }
-    // pi declares a new direct tool by itself, and never takes one back.
-    const active = pi.getActiveTools()
-    const others = active.filter((name) => !this.has(name))
-    if (exposure !== 'direct' && others.length < active.length) pi.setActiveTools(others)
   }
 
   #definitions(exposure: Exposure): readonly CachedTool[] {

@@ -26,18 +26,23 @@ export async function showScreen<Result>(
 ): Promise<Result | undefined> {
   const gone = Promise.withResolvers<Result | undefined>()
   let answer: Result | undefined
+  let isOver = false
   const done = ui.custom<Result>((tui, theme, keybindings, close) => {
     const screen = create(tui, theme, keybindings, (result) => {
       answer = result
+      isOver = true
       close(result)
     })
     return {
       // In pi's fullscreen mode, paging is the screen's too.
       capturesViewportInput: true,
       render: (width) => screen.render(width),
-      handleInput: (data) => screen.handle(data),
+      handleInput: (data) => {
+        for (const key of keysIn(data)) if (!isOver) screen.handle(key)
+      },
       invalidate: () => undefined,
       dispose: () => {
+        isOver = true
         screen.dispose()
         // Also when it is done: that comes first.
         gone.resolve(answer)
@@ -45,4 +50,9 @@ export async function showScreen<Result>(
     }
   })
   return Promise.race([done, gone.promise])
+}
+
+/** pi hands on what a terminal sends key by key, but two Escapes in a row as one that no screen knows. */
+function keysIn(data: string): readonly string[] {
+  return data === '\u001B\u001B' ? ['\u001B', '\u001B'] : [data]
 }

@@ -24,7 +24,7 @@ function rankOf({ spec, session, listError }: Server): number {
     case 'reconnecting':
       return 2
     case 'connected':
-      return listError === undefined ? 4 : 1
+      return listError === undefined && session.status.attention === undefined ? 4 : 1
     default:
       return 3
   }

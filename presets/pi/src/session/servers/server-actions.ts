@@ -24,7 +24,7 @@ export function serverActions(panel: Panel, name: string): readonly ServerAction
   const server = tapline.server(name)
   if (!server) return []
   const { spec, session } = server
-  const { state } = session.status
+  const { state, signIn } = session.status
   const exposure: ServerAction = {
     key: 'x',
     label: 'Exposure',
@@ -34,7 +34,8 @@ export function serverActions(panel: Panel, name: string): readonly ServerAction
   }
   const turns = switchActions(panel, server)
   if (!spec.enabled) return [...turns, exposure]
-  const needsSignIn = tapline.services.signIns?.uses(spec) === true && state === 'auth_failed'
+  const isRefused = state === 'auth_failed' || signIn === true
+  const needsSignIn = isRefused && tapline.services.signIns?.uses(spec) === true
   const isSignedIn = panel.signIns.has(server)
   const reconnect: ServerAction = {
     key: 'r',

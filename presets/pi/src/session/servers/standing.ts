@@ -17,10 +17,11 @@ export interface Standing {
 /** Where a server stands now. */
 export function standingOf(
   server: Server,
-  { state }: Pick<SessionStatus, 'state'>,
+  { state, reason }: Pick<SessionStatus, 'state' | 'reason'>,
   toolbox: Pick<Toolbox, 'toolsOf'>,
 ): Standing {
-  const { spec, listError } = server
+  const { spec } = server
+  const { listError = reason } = server
   // The line begins with the name.
   const words = serverLine(server, toolbox.toolsOf(spec.name).length).slice(spec.name.length + 2)
   const text = cleanText(words, LONGEST)
@@ -48,7 +49,7 @@ export function troubleOf({ spec, session, listError }: Server): {
 } {
   if (!spec.enabled) return {}
   const { state, reason, attention } = session.status
-  const wrong = state === 'connected' ? listError : reason
+  const wrong = (state === 'connected' ? listError : undefined) ?? reason
   return {
     ...(wrong === undefined ? {} : { reason: wrong }),
     ...(attention === undefined ? {} : { advice: attention }),

@@ -70,7 +70,7 @@ async function pick(
     if (!named.spec.enabled) return say(`MCP server "${named.spec.name}" is disabled.`)
     return servers.includes(named) ? named : say(otherWay(named.spec))
   }
-  const waiting = servers.filter(({ session }) => session.status.state === 'auth_failed')
+  const waiting = servers.filter(({ session: { status } }) => status.state === 'auth_failed' || status.signIn)
   const only = servers.length === 1 ? servers : waiting
   if (only.length === 1) return only[0]
   if (servers.length === 0) return say(NONE)

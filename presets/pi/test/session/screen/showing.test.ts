@@ -15,7 +15,11 @@ function terminal() {
         shown?.dispose?.()
       })
     })
-  return { ui: { custom } as unknown as Ui, takeAway: () => shown?.dispose?.() }
+  return {
+    ui: { custom } as unknown as Ui,
+    takeAway: () => shown?.dispose?.(),
+    type: (data: string) => shown?.handleInput?.(data),
+  }
 }
 
 it('a screen answers what it was done with, and nothing when it was taken away', async () => {
@@ -36,4 +40,20 @@ it('a screen answers what it was done with, and nothing when it was taken away',
   two.takeAway()
   expect(await left).toBeUndefined()
   expect(disposed).toEqual(['one', 'two'])
+})
+
+it('hands on each of two Escapes that came as one, and none when it is done', async () => {
+  const keys: string[] = []
+  const given = terminal()
+  const shown = showScreen<void>(given, (_tui, _theme, _keys, done) => ({
+    render: () => [],
+    handle: (key) => {
+      keys.push(key)
+      if (keys.length === 3) done()
+    },
+    dispose: () => undefined,
+  }))
+  for (const data of ['\u001B\u001B', '\u001B\u001B', 'x']) given.type(data)
+  await shown
+  expect(keys).toEqual(['\u001B', '\u001B', '\u001B'])
 })

@@ -78,6 +78,15 @@ describe('the list of servers', () => {
     ])
   })
 
+  it('has a connected server whose pushes are refused among those that need somebody', () => {
+    const reason = 'its pushes do not arrive: The server wants you to sign in.'
+    const unheard = { reason, attention: 'Sign in with /mcp login hub.', signIn: true as const }
+    const lines = show(scopeOf([server('a'), server('hub', { status: unheard })])).lines()
+    expect(lines[1]).toBe(' MCP servers  2 of 2 connected, 1 needs attention')
+    expect(lines[3]).toMatch(/^ › ! hub +connected, but its/)
+    expect(lines.slice(6, 8)).toEqual([` ${reason}`, ' Sign in with /mcp login hub.'])
+  })
+
   it('gives up columns where the terminal is narrow, and names last', () => {
     const shown = show(scopeOf(everything()))
     const row = (width: number): string | undefined =>

@@ -97,6 +97,24 @@ describe('the page of tools', () => {
     shown.scope.servers = [server('hub', { tools: [], spec })]
     expect(shown.lines()).toContain(' The server no longer offers this tool.')
   })
+
+  it('leaves out nothing of what it says of a tool where that is longer than a line', () => {
+    const annotations = {
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    }
+    const shown = pageOf('t', { tools: [tool('read', { annotations })], spec })
+    shown.press('enter')
+    const lines = shown.lines(80, 60)
+    const at = lines.findIndex((line) => line.startsWith(' hints'))
+    expect(lines.slice(at, at + 3)).toEqual([
+      ' hints       reads only, destroys nothing, may be repeated, stays inside (the',
+      '             server’s word)',
+      '',
+    ])
+  })
 })
 
 describe('the page of resources', () => {

@@ -100,6 +100,8 @@ describe('the page of a server', () => {
     expect(entries(waiting.lines()).slice(0, 2)).toEqual(['s Sign in', 't Tools'])
     await new Promise((resolve) => setImmediate(resolve))
     expect(entries(waiting.lines())).not.toContain('o Sign out')
+    const unheard = pageOf({ spec: http, status: { reason: 'no', signIn: true } }, { signIns })
+    expect(entries(unheard.lines())).toContain('s Sign in')
     isSignedIn = true
     const inside = pageOf({ spec: http }, { signIns })
     expect(entries(inside.lines())).not.toContain('o Sign out')

@@ -128,7 +128,7 @@ export function scopeOf(servers: Server[], more: Partial<Scope> = {}): Scope {
   }
 }
 
-function asCommandScope(scope: Scope): CommandScope {
+export function asCommandScope(scope: Scope): CommandScope {
   const specs = (): ToolSpec[] =>
     scope.servers.flatMap((made) =>
       ((made as { told?: Told }).told?.tools ?? []).map((serverTool): ToolSpec => {

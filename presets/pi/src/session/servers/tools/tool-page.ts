@@ -35,22 +35,22 @@ export function createToolPage(panel: Panel, tools: OfferedTools, tool: string):
 }
 
 /** Everything about a tool that a person may want to know. */
-function toolLines({ spec, refusal }: OfferedTool, width: number): readonly Line[] {
+export function toolLines({ spec, refusal }: OfferedTool, width: number): readonly Line[] {
   const { serverTool, server, parameters, outputSchema } = spec
   const hints = hintsText(spec)
   const title = serverTool.title ?? serverTool.annotations?.title
   return [
     ...(refusal === undefined ? [] : wrapped('warning', `Left out: ${refusal}`, width)),
-    ...(refusal === undefined ? [fact('called', spec.name, width)] : []),
-    fact('its name', serverTool.name, width),
-    ...(title === undefined ? [] : [fact('title', title, width)]),
-    fact(
+    ...(refusal === undefined ? fact('called', spec.name, width) : []),
+    ...fact('its name', serverTool.name, width),
+    ...(title === undefined ? [] : fact('title', title, width)),
+    ...fact(
       'exposure',
       `${spec.exposure}: ${EXPOSURES[spec.exposure]}${ownExposure(spec) ? ' (toolExposure)' : ''}`,
       width,
     ),
-    fact('server', server.name, width),
-    fact('hints', hints === '' ? 'none' : `${hints} (the server’s word)`, width),
+    ...fact('server', server.name, width),
+    ...fact('hints', hints === '' ? 'none' : `${hints} (the server’s word)`, width),
     BLANK,
     ...cut(redact(cleanLines(spec.description)), LONGEST_DESCRIPTION)
       .split('\n')
@@ -65,11 +65,11 @@ function ownExposure({ exposure, server }: ToolSpec): boolean {
   return exposure !== server.exposure
 }
 
-function fact(label: string, text: string, width: number): Line {
-  return [
-    { color: 'dim', text: ` ${pad(label, LABELS)}` },
-    { color: 'text', text: fit(said(text, 500), width - LABELS - 2) },
-  ]
+function fact(label: string, text: string, width: number): readonly Line[] {
+  return wrap(said(text, 500), width - LABELS - 2, MOST_LINES).map((part, index) => [
+    { color: 'dim', text: ` ${pad(index === 0 ? label : '', LABELS)}` },
+    { color: 'text', text: part },
+  ])
 }
 
 function wrapped(color: Color, text: string, width: number): readonly Line[] {
