@@ -49,6 +49,11 @@ export class ScriptedServer {
     this.#say({ id: id ?? null, result })
   }
 
+  /** Answers with these members, whatever they are. */
+  answerOddly({ id }: Frame, members: object): void {
+    this.#say({ id: id ?? null, ...members })
+  }
+
   refuse({ id }: Frame, code: number, message: string, data?: unknown): void {
     this.#say({ id: id ?? null, error: { code, message, ...(data === undefined ? {} : { data }) } })
   }

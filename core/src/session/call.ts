@@ -105,7 +105,11 @@ export function callTool(
               ...(options.tool ? { tool: options.tool } : {}),
             })
           : ((await connection.client.request('tools/call', params, { signal, timeoutMs })) as CallToolResult)
-      return Array.isArray(result?.content) ? result : { ...result, content: [] }
+      if (Array.isArray(result?.content)) return result
+      const { content } = (result ?? {}) as { readonly content?: unknown }
+      if (content === undefined || content === null) return { ...result, content: [] }
+      const message = `The server answered the call of "${name}" with something that is no result of a tool.`
+      throw new TaplineError('PROTOCOL', message, { server: server.name })
     },
   )
 }

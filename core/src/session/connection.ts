@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { ERROR_CODES, TaplineError } from '../errors.ts'
 import type { ConnectRequest, Elicit, Frame, ServerSpec, Transport, TransportReport } from '../types/index.ts'
 import { settledWithin, unlessAborted } from '../bounded.ts'
+import { answer } from './answers.ts'
 import type { Era, Sdk, SdkClient } from './client.ts'
 import { Questions } from './elicitation/index.ts'
 import { ProgressBook } from './progress.ts'
@@ -104,7 +105,7 @@ async function attempt(
       // The SDK needs cancellations; on modern connections also what belongs to a listen stream.
       return era !== 'modern' && frame.method !== 'notifications/cancelled'
     },
-    amended: (frame) => (era === 'modern' ? completed(frame) : frame),
+    amended: (frame) => answer(frame, era),
     onSend: (frame) => {
       if (frame.method === 'server/discover') phase.probed = true
       if (frame.method === 'initialize') phase.initialized = true
@@ -153,13 +154,6 @@ async function attempt(
       closed()
     },
   }
-}
-
-/** A result that does not say what it is, is complete (specification 2026-07-28, basic, "ResultType"); the SDK refuses it. */
-function completed(frame: Frame): Frame {
-  const { result } = frame
-  const isSilent = typeof result === 'object' && result !== null && !('resultType' in result)
-  return isSilent ? { ...frame, result: { ...result, resultType: 'complete' } } : frame
 }
 
 async function claim(options: ConnectionOptions): Promise<{ transport: Transport; redact: Redact }> {

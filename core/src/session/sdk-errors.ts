@@ -1,6 +1,7 @@
 import { isTaplineError, messageOf, TaplineError } from '../errors.ts'
 import { redactText } from '../redaction.ts'
 import { cleanText, cut } from '../text.ts'
+import { NO_ANSWER } from './answers.ts'
 
 interface ThrownBySdk {
   readonly name?: unknown
@@ -30,6 +31,12 @@ export function sdkError(thrown: unknown, redact: (text: string) => string = red
   const status = typeof data?.status === 'number' ? data.status : httpStatus(code, name)
   if (status !== undefined) return httpError(status, thrown)
   if (name === 'UnauthorizedError') return httpError(401, thrown)
+  if (code === NO_ANSWER)
+    return new TaplineError(
+      'PROTOCOL',
+      'The server answered with something that is neither a result nor an error.',
+      { cause: thrown },
+    )
   if (typeof code === 'number') {
     // The maintenance line tells its own failures by codes, and puts them in front of a server's words.
     if (code === -32000 && message === 'MCP error -32000: Connection closed') return closed(thrown)
@@ -79,6 +86,11 @@ export function sdkError(thrown: unknown, redact: (text: string) => string = red
       return new TaplineError('PROTOCOL', 'The server’s protocol revision does not have this method.', {
         cause: thrown,
       })
+    case 'INVALID_RESULT':
+      return new TaplineError('CONNECT_FAILED', misshapen(messageOf(thrown), redact), {
+        advice: 'Look for another version of the server.',
+        cause: thrown,
+      })
     default:
       if (message === 'Not connected') return closed(thrown)
       return new TaplineError('CONNECT_FAILED', quoted(messageOf(thrown), 300, redact), { cause: thrown })
@@ -88,6 +100,25 @@ export function sdkError(thrown: unknown, redact: (text: string) => string = red
 /** Secrets go before the cut: half of one would not be known any more. */
 function quoted(words: string, limit: number, redact: (text: string) => string): string {
   return cut(redact(cleanText(words, limit * 8)), limit)
+}
+
+/** What is wrong with an answer; the SDK says how it was checked, as JSON. */
+function misshapen(message: string, redact: (text: string) => string): string {
+  const [, method, why = ''] = /^Invalid result for (\S+): ([\s\S]*)$/.exec(message) ?? []
+  const answer = method === undefined ? 'answer' : `answer to ${cleanText(method, 60)}`
+  const parts = partsOf(why)?.join(', ') ?? why
+  const named = parts === '' ? '' : `: ${quoted(parts, 300, redact)}`
+  return `The server’s ${answer} is not as the protocol has it${named}.`
+}
+
+/** The fields that a check complains of. */
+function partsOf(json: string): readonly string[] | undefined {
+  try {
+    const issues = JSON.parse(json) as readonly { readonly path: readonly unknown[] }[]
+    return [...new Set(issues.map(({ path }) => path.join('.')))].filter(Boolean)
+  } catch {
+    return undefined
+  }
 }
 
 function timedOut(cause: unknown): TaplineError {

@@ -1,3 +1,4 @@
+import { TaplineError } from '../errors.ts'
 import type { CallToolResult, ServerSpec } from '../types/index.ts'
 import { callTool, type CallOptions, runRequest } from './call.ts'
 import type { ToolPage } from './client.ts'
@@ -117,7 +118,9 @@ async function listTools(
             timeoutMs,
           }) as Promise<ToolPage>),
   )
-  return Array.isArray(page?.tools) ? page : { tools: [] }
+  if (Array.isArray(page?.tools)) return page
+  const message = 'The server answered tools/list with something that holds no tools.'
+  throw new TaplineError('PROTOCOL', message, { server: server.name })
 }
 
 function withToken(

@@ -22,24 +22,35 @@ const MOST_ITEMS = 50_000
 const METHOD_NOT_FOUND = -32_601
 
 /** One page of a server's list, checked. */
-export async function onePage(
+export function onePage(
   kind: ListKind,
   server: ResourceServer,
   cursor: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Page> {
+  return orNone(kind, () => read(kind, server, cursor, signal), { items: [] })
+}
+
+/** Every entry of a server's list. */
+export function allPages(
+  kind: ListKind,
+  server: ResourceServer,
+  signal: AbortSignal | undefined,
+): Promise<readonly Item[]> {
+  return orNone(kind, () => readAll(kind, server, signal), [])
+}
+
+/** Many servers offer resources and have never heard of templates. */
+async function orNone<T>({ key }: ListKind, list: () => Promise<T>, none: T): Promise<T> {
   try {
-    const params = cursor === undefined ? undefined : { cursor }
-    return pageIn(kind, await server.request(kind.method, params, signal))
+    return await list()
   } catch (thrown) {
-    // Many servers offer resources and have never heard of templates.
-    if (kind.key === 'resourceTemplates' && codeOf(thrown) === METHOD_NOT_FOUND) return { items: [] }
+    if (key === 'resourceTemplates' && codeOf(thrown) === METHOD_NOT_FOUND) return none
     throw thrown
   }
 }
 
-/** Every entry of a server's list. */
-export async function allPages(
+async function readAll(
   kind: ListKind,
   server: ResourceServer,
   signal: AbortSignal | undefined,
@@ -48,7 +59,7 @@ export async function allPages(
   const cursors = new Set<string>()
   let cursor: string | undefined
   for (let count = 0; count < MOST_PAGES; count += 1) {
-    const page = await onePage(kind, server, cursor, signal)
+    const page = await read(kind, server, cursor, signal)
     for (const item of page.items) items.push(item)
     if (page.nextCursor === undefined) return items
     if (items.length > MOST_ITEMS) throw new Error(`MCP ${kind.method} exceeded ${MOST_ITEMS} entries`)
@@ -58,6 +69,16 @@ export async function allPages(
     cursor = page.nextCursor
   }
   throw new Error(`MCP ${kind.method} exceeded ${MOST_PAGES} pages`)
+}
+
+async function read(
+  kind: ListKind,
+  server: ResourceServer,
+  cursor: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Page> {
+  const params = cursor === undefined ? undefined : { cursor }
+  return pageIn(kind, await server.request(kind.method, params, signal))
 }
 
 function pageIn({ method, key, id }: ListKind, result: unknown): Page {

@@ -115,6 +115,22 @@ describe('beside pi', () => {
       { numRuns: 500 },
     )
   })
+
+  it('a server that has no templates after all has none', async () => {
+    const page = (id: string, nextCursor: string) => ({
+      resourceTemplates: [{ uriTemplate: id }],
+      nextCursor,
+    })
+    const scripts = {
+      one: scriptOf({
+        'resources/list': [],
+        'resources/templates/list': [page('file:///a', '1'), new Refusal(-32_601)],
+        'resources/read': [],
+      }),
+    }
+    const tool = 'list_mcp_resource_templates'
+    expect(await ours(tool, undefined, scripts)).toEqual(await theirs(tool, undefined, scripts))
+  })
 })
 
 /** The same fields, in the order in which they are written here. */

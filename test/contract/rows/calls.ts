@@ -39,6 +39,43 @@ export function callRows(load: () => Promise<Sdk>): void {
       expect(await session.callTool('any', {})).toMatchObject({ content: [], structuredContent: {} })
     })
 
+    it('fails where the server sent something else as content', async () => {
+      const { session } = bench(await load(), {
+        scripts: [{ 'tools/call': (server, request) => server.answer(request, { content: 'words' }) }],
+      })
+      await expect(session.callTool('any', {})).rejects.toMatchObject({
+        code: 'PROTOCOL',
+        message: 'The server answered the call of "any" with something that is no result of a tool.',
+      })
+    })
+
+    it.each([
+      ['nothing', { result: null }],
+      ['a text', { result: 'words' }],
+      ['a list', { result: [] }],
+      ['a number', { result: 7 }],
+      ['neither a result nor an error', {}],
+      ['an error that is a text', { error: 'words' }],
+      ['an error without a code', { error: { message: 'words' } }],
+      ['both', { result: {}, error: { code: 1, message: 'words' } }],
+    ])('fails at once where the server answers with %s', async (_what, odd) => {
+      const { session } = bench(await load(), {
+        scripts: [{ 'tools/call': (server, request) => server.answerOddly(request, odd) }],
+      })
+      await expect(session.callTool('any', {})).rejects.toMatchObject({
+        code: 'PROTOCOL',
+        message: 'The server answered with something that is neither a result nor an error.',
+      })
+    })
+
+    it('is answered where what comes beside the answer is odd', async () => {
+      const odd = { result: { ...text('here'), _meta: 'words' }, error: null, more: 1 }
+      const { session } = bench(await load(), {
+        scripts: [{ 'tools/call': (server, request) => server.answerOddly(request, odd) }],
+      })
+      expect(await session.callTool('any', {})).toMatchObject(text('here'))
+    })
+
     it('is one of many at the same time', async () => {
       const held: (() => void)[] = []
       const { session } = bench(await load(), {
@@ -143,11 +180,14 @@ export function callRows(load: () => Promise<Sdk>): void {
       expect((await made.server()).methods).not.toContain('tools/list')
     })
 
-    it('is empty where the server answers something else', async () => {
+    it('cannot be had where the server answers something else, which is said', async () => {
       const { session } = bench(await load(), {
         scripts: [{ 'tools/list': (server, request) => server.answer(request, { tools: 'none' }) }],
       })
-      expect(await session.listTools()).toEqual({ tools: [] })
+      await expect(session.listTools()).rejects.toMatchObject({
+        code: 'PROTOCOL',
+        message: 'The server answered tools/list with something that holds no tools.',
+      })
     })
   })
 

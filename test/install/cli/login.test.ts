@@ -32,7 +32,7 @@ describe('tapline login and logout', () => {
     const doctor = await stage.tapline('doctor')
     expect(doctor).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('  hub: connected, signed in, 1 tools, '),
+      stdout: expect.stringContaining('  hub: connected, signed in, 1 tool, '),
     })
     const out = await stage.tapline('logout', 'hub')
     expect(out).toMatchObject({ code: 0, stderr: '' })

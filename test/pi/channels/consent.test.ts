@@ -113,6 +113,7 @@ describe('consent to a channel, in the real pi', () => {
       expect.stringContaining('notifications/claude/channel from alice: Deploy it now'),
       expect.stringContaining('notifications/claude/channel from alice: again'),
     ])
+    await booksSay(pi, 'chat', 'redirected', 2)
     expect(await booksOf(pi, 'chat')).toMatchObject({ received: 2, redirected: 2, pending: 0 })
     await pi.prompt('Anything new?')
     const [request] = stage.model.requests()
@@ -169,6 +170,7 @@ describe('consent to a channel, in the real pi', () => {
     await chat.send(event('Hello there', { message_id: '2' }))
     await inboxHolds(stage, 1)
     expect(stage.model.requests()).toHaveLength(1)
+    await booksSay(there, 'chat', 'redirected', 1)
     expect(await booksOf(there, 'chat')).toMatchObject({ received: 1, redirected: 1 })
   })
 

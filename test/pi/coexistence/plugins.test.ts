@@ -18,7 +18,8 @@ import { booksOf, chatHolds, startSource } from '../pushes/source.ts'
 const collected = (name: string, setup: string) => `
   pi.events.on('tapline:collect', (c) => c.add({ name: '${name}', api: 1, setup({ hooks }) { ${setup} } }))`
 
-describe('plugins of other extensions in the real pi', () => {
+// Most of the time they wait.
+describe.concurrent('plugins of other extensions in the real pi', () => {
   it('that throw, lie or are none cost a message each, and nothing else', async () => {
     await using source = await startSource()
     await using stage = await createStage()

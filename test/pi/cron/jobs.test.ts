@@ -29,7 +29,8 @@ async function chatHolds(pi: Pi, count: number): Promise<string[]> {
   return inChat(pi)
 }
 
-describe('/cron in the real pi', () => {
+// Most of the time they wait.
+describe.concurrent('/cron in the real pi', () => {
   it('starts exactly one turn for a job that is due, in the words of the user', async () => {
     await using stage = await createStage()
     const pi = await stage.start()

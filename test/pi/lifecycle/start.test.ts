@@ -18,7 +18,8 @@ import {
 
 const dead = { command: '/nowhere/to/be/found', args: ['--secret=hunter2'] }
 
-describe('the start of the real pi', () => {
+// Most of the time they wait.
+describe.concurrent('the start of the real pi', () => {
   it('is not held up by a server that never answers, whose state is shown', async () => {
     await using stage = await createStage()
     stage.json({ mute: misbehaving('--silent'), good: { ...misbehaving(), exposure: 'direct' } })

@@ -24,7 +24,8 @@ const claims = (stage: Stage) => readFileSync(join(stage.scratch.agent, 'loops/d
 const journals = (stage: Stage): string[] =>
   readdirSync(join(stage.scratch.agent, 'loops/tapline-turns')).filter((name) => name.endsWith('.jsonl'))
 
-describe('a window that is killed', () => {
+// Most of the time they wait.
+describe.concurrent('a window that is killed', () => {
   it('leaves to the next what waited in it for a turn, and what had one', async () => {
     await using source = await startSource()
     await using stage = await createStage()

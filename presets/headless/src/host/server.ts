@@ -13,14 +13,8 @@ import {
 import type { TaplineOptions } from './options.ts'
 import type { Catalogue } from '@tapline/tools'
 
-/** A list that ends so ends with its connection, which says so itself. */
-const OF_THE_CONNECTION: ReadonlySet<ErrorCode> = new Set([
-  'CONNECTION_CLOSED',
-  'SESSION_LOST',
-  'NOT_CONNECTED',
-  'AUTH_FAILED',
-  'CANCELLED',
-])
+/** What a server does to a list. Any other end is that of its connection, which says so itself, or of ours. */
+const BY_THE_SERVER: ReadonlySet<ErrorCode> = new Set(['PROTOCOL', 'REQUEST_TIMEOUT', 'LIMIT_EXCEEDED'])
 
 /** One configured server of a running Tapline. */
 export interface Server {
@@ -144,7 +138,7 @@ class RunningServer implements Server {
       // When the connection is gone, its status says so.
       if (this.session.status.state === 'connected') {
         this.listError = `tools/list failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`
-        if (!isTaplineError(thrown) || !OF_THE_CONNECTION.has(thrown.code)) this.#tellOfList(this.listError)
+        if (isTaplineError(thrown) && BY_THE_SERVER.has(thrown.code)) this.#tellOfList(this.listError)
       }
     }
   }

@@ -66,6 +66,9 @@ it('is told again when it has worked in between, and when it is another fault', 
   expect(await toldOf(refusal, undefined, refusal, slow)).toHaveLength(3)
 })
 
-it('is the connection’s affair when that has ended', async () => {
-  expect(await toldOf(new TaplineError('CONNECTION_CLOSED', 'server exited with code 1'))).toEqual([])
+it.each([
+  new TaplineError('CONNECTION_CLOSED', 'server exited with code 1'),
+  new Error('The catalogue of tools is closed.'),
+])('is not told of when it is not the server’s doing: %s', async (ending) => {
+  expect(await toldOf(ending)).toEqual([])
 })
