@@ -34,13 +34,13 @@ export class CallClock {
   pause(): void {
     if (this.#cap === undefined) return
     this.#halt()
-    this.#capLeft -= Date.now() - this.#since
+    this.#capLeft -= performance.now() - this.#since
   }
 
   /** Goes on: the server has all of its time again, and what was left in all. */
   resume(): void {
     if (this.#cap !== undefined || this.#isOver) return
-    this.#since = Date.now()
+    this.#since = performance.now()
     this.#cap = setTimeout(this.#onCap, Math.max(0, this.#capLeft))
     this.touch()
   }

@@ -131,6 +131,7 @@ async function attempt(
   try {
     await client.connect(tapped, { signal, timeoutMs: server.requestTimeoutMs, knownLegacy })
   } catch (thrown) {
+    await questions.close()
     await end()
     throw explain(thrown)
   } finally {

@@ -165,6 +165,52 @@ export function modernQuestionRows(load: () => Promise<Sdk>): void {
       expect(calls(frames)).toHaveLength(11)
     })
 
+    it('is not answered for a call that has ended, while others go on', async () => {
+      const asked: { readonly mode: string; readonly signal: AbortSignal }[] = []
+      const elicit: Elicit = ({ mode }, signal) => {
+        asked.push({ mode, signal })
+        return new Promise(() => undefined)
+      }
+      const script = { method: 'elicitation/create', params: { ...page.params, url: 'javascript:alert(1)' } }
+      const serve = demanding(
+        [],
+        { inputRequests: { who: name } },
+        { inputRequests: { page } },
+        { inputRequests: { who: name, script } },
+      )
+      const made = bench(await load(), { elicit, serve })
+      const stop = new AbortController()
+      const first = made.session.callTool('ask', {}, { signal: stop.signal })
+      await made.until(() => asked.length === 1)
+      const second = made.session.callTool('ask', {})
+      second.catch(() => undefined)
+      await made.until(() => asked.length === 2)
+      stop.abort()
+      await expect(first).rejects.toMatchObject({ code: 'CANCELLED' })
+      expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false])
+      // One of two that cannot be asked ends the other.
+      await expect(made.session.callTool('ask', {})).rejects.toMatchObject({ code: 'PROTOCOL' })
+      expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false, ...(asked[2] ? [true] : [])])
+    })
+
+    it('cannot ask on its own account: the revision has no requests of servers', async () => {
+      const frames: Frame[] = []
+      const asked: ElicitationQuestion[] = []
+      let server: MemoryTransport | undefined
+      const serve = (pipe: MemoryTransport): void => {
+        server = pipe
+        demanding(frames)(pipe)
+      }
+      const elicit: Elicit = async (question) => (asked.push(question), answered)
+      const made = bench(await load(), { elicit, serve })
+      await made.session.ready()
+      await server?.send({ jsonrpc: '2.0', id: 'q-1', ...name })
+      expect((await made.session.callTool('ask', {})).content).toEqual([{ type: 'text', text: 'null' }])
+      expect(made.entered).toContainEqual(expect.objectContaining({ id: 'q-1' }))
+      expect(asked).toEqual([])
+      expect(frames.find(({ id }) => id === 'q-1')).toBeUndefined()
+    })
+
     it('waits for a person as long as it takes, unless the call is ended', async () => {
       const frames: Frame[] = []
       let gone: AbortSignal | undefined

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Elicit, ElicitationAnswer, ElicitationQuestion, Sdk, UrlQuestion } from '@tapline/core'
 import { describe, expect, it } from 'vitest'
+import { serverSpec } from '../../../core/test/specs.ts'
 import { bench } from '../bench.ts'
 import { type Script, type ScriptedServer, text } from '../scripted-server.ts'
 
@@ -147,9 +148,9 @@ export function questionRows(load: () => Promise<Sdk>): void {
     })
 
     describe('is over', () => {
-      const opened = async (script: Script = { 'tools/call': ask }) => {
+      const opened = async () => {
         const { elicit, asked } = person()
-        const made = bench(await load(), { elicit, scripts: [script] })
+        const made = bench(await load(), { elicit, scripts: [{ 'tools/call': ask }] })
         const stop = new AbortController()
         const call = made.session.callTool('ask', {}, { signal: stop.signal })
         call.catch(() => undefined)
@@ -178,6 +179,27 @@ export function questionRows(load: () => Promise<Sdk>): void {
         expect(server.frames.some(({ id }) => id === 'q-1')).toBe(false)
       })
 
+      it('when the connection comes to nothing during which it was asked', async () => {
+        const { elicit, asked } = person()
+        const made = bench(await load(), {
+          elicit,
+          spec: { requestTimeoutMs: 100, reconnect: { ...serverSpec().reconnect, maxAttempts: 1 } },
+          scripts: [{ initialize: ask }],
+          knownEra: 'legacy',
+          // Not every transport says that it has closed.
+          transport: (client) => {
+            const { close } = client
+            client.close = async () => {
+              delete client.onclose
+              await close.call(client)
+            }
+            return client
+          },
+        })
+        await expect(made.session.ready()).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' })
+        expect(asked.map(({ signal }) => signal.aborted)).toEqual([true])
+      })
+
       it('when the call is ended that it was asked for', async () => {
         const { stop, call, server, signal } = await opened()
         stop.abort()
@@ -186,19 +208,55 @@ export function questionRows(load: () => Promise<Sdk>): void {
         expect(await server.got(({ id }) => id === 'q-1')).toMatchObject({ result: { action: 'cancel' } })
       })
 
-      it('not when another call goes on that it may be asked for', async () => {
-        const { made, stop, call, server, signal } = await opened({
-          'tools/call': (to, request) => (request.params?.['name'] === 'ask' ? ask(to) : undefined),
+      describe('where several calls run', () => {
+        /** A call that is left alone, one that asks, and one that came later; each can be stopped. */
+        const three = async () => {
+          const { elicit, asked } = person()
+          const asks: Script['tools/call'] = (to, request) =>
+            request.params?.['name'] === 'ask' ? ask(to) : undefined
+          const made = bench(await load(), { elicit, scripts: [{ 'tools/call': asks }] })
+          await made.session.ready()
+          const server = await made.server()
+          const call = (name: string) => {
+            const stop = new AbortController()
+            const ended = made.session.callTool(name, {}, { signal: stop.signal })
+            ended.catch(() => undefined)
+            return { ended, stop: () => (stop.abort(), ended.catch(() => undefined)) }
+          }
+          const earlier = call('silent')
+          await server.gotRequest('tools/call', 1)
+          const asking = call('ask')
+          await made.until(() => asked.length > 0)
+          const later = call('silent')
+          await server.gotRequest('tools/call', 3)
+          return { server, earlier, asking, later, signal: asked[0]!.signal }
+        }
+
+        it('not when another one goes on that it may be asked for', async () => {
+          const { earlier, asking, signal } = await three()
+          await asking.stop()
+          expect(signal.aborted).toBe(false)
+          await earlier.stop()
+          expect(signal.aborted).toBe(true)
         })
-        const other = new AbortController()
-        const second = made.session.callTool('silent', {}, { signal: other.signal })
-        second.catch(() => undefined)
-        await server.gotRequest('tools/call', 2)
-        stop.abort()
-        await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
-        expect(signal.aborted).toBe(false)
-        other.abort()
-        await made.until(() => signal.aborted)
+
+        it('when the last of those that it may be asked for is answered, and one of them was stopped', async () => {
+          const { server, earlier, asking, signal } = await three()
+          await asking.stop()
+          server.answer(server.requests('tools/call')[0]!, text('done'))
+          expect(await earlier.ended).toMatchObject(text('done'))
+          expect(signal.aborted).toBe(true)
+        })
+
+        it('not while all of them are answered: a server may ask on its own account', async () => {
+          const { server, earlier, asking, later, signal } = await three()
+          const [first, second] = server.requests('tools/call')
+          server.answer(first!, text('done'))
+          server.answer(second!, text('done'))
+          await Promise.all([earlier.ended, asking.ended])
+          await later.stop()
+          expect(signal.aborted).toBe(false)
+        })
       })
     })
 
@@ -282,6 +340,17 @@ export function questionRows(load: () => Promise<Sdk>): void {
         })
         expect(asked).toHaveLength(1)
         expect((await made.server()).requests('tools/call')).toHaveLength(1)
+      })
+
+      it('says that the connection has ended when it ends meanwhile', async () => {
+        const { elicit, asked } = person()
+        const made = bench(await load(), { elicit, scripts: [{ 'tools/call': gate('one') }] })
+        const call = made.session.callTool('closed', {})
+        call.catch(() => undefined)
+        await made.until(() => asked.length === 1)
+        ;(await made.server()).exit()
+        await expect(call).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' })
+        expect(asked[0]!.signal.aborted).toBe(true)
       })
 
       it('is not asked without end', async () => {

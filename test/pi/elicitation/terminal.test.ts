@@ -59,6 +59,31 @@ it('asks in a small terminal: a form on top of what waits for it, and an address
   expect(await terminal.screen('coloured')).toMatch(/https:\/\/\u001B\[7mxn--80ak6aa92e\.com\u001B\[/)
   // Whoever was typing has opened nothing.
   await terminal.key('Enter')
+  await terminal.waitForScreen(/User cancelled the URL elicitation/, PATIENCE_MS)
+
+  // One that is taller than the terminal is read page by page, and nothing is decided below its edge.
+  const long = `https://example.com/${'0123456789'.repeat(190)}`
+  model.script([{ toolCalls: [{ name: 'mcp__ref__trigger_url_elicitation', args: { url: long } }] }])
+  await terminal.submit('Please go on.')
+  const page = await terminal.waitForScreen(/^ → Read on\n {3}Not now$/m, PATIENCE_MS)
+  expect(page).toContain('The MCP server "ref" asks you to open an address in your browser:')
+  const pages = [page]
+  while (!pages.at(-1)?.includes('leads you to')) {
+    await terminal.key('Enter')
+    pages.push(await terminal.waitForScreen(new RegExp(`\\(${pages.length + 1} of \\d+\\)`)))
+  }
+  expect(pages.at(-1)).toMatch(/^ → Not now\n {3}Open it in the browser\n {3}I open it myself\n {3}Decline$/m)
+  expect(pages.at(-1)).toMatch(/^MCP 2\/2$/m)
+  // Between the borders.
+  const read = pages.map(
+    (screen) =>
+      screen
+        .split(/^─+\n/m)
+        .at(-2)
+        ?.match(/^ \S+$/gm) ?? [],
+  )
+  expect(read.flat().join('').replaceAll(' ', '')).toContain(long)
+  await terminal.key('Enter')
   const after = await terminal.waitForScreen(/User cancelled the URL elicitation/, PATIENCE_MS)
   expect(after).not.toContain('leads you to')
 })

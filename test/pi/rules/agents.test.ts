@@ -3,7 +3,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { textOf, toolNames, transcript } from '../../drivers/chat.ts'
 import { waitUntil } from '../../drivers/processes.ts'
-import { connected, createStage, misbehaving, PATIENCE_MS, toolAnswer } from '../stage.ts'
+import { connected, createStage, misbehaving, noticed, PATIENCE_MS, toolAnswer } from '../stage.ts'
 import { ANSWER_USD, createPricedStage, startProbed } from './sub-agents.ts'
 
 const READ_ONLY = ['read', 'grep', 'find', 'ls']
@@ -149,6 +149,19 @@ describe('a sub-agent in the real pi', () => {
     expect(await hanging()).toMatchObject({ status: 'aborted' })
     await log.waitFor(({ message }) => message?.method === 'notifications/cancelled')
     expect((await probed.pi.send('get_state')).data.isStreaming).toBe(false)
+
+    // A question of a server that nobody answers is over with the run.
+    probed.pi.answer(() => new Promise(() => undefined))
+    const asks = { message: 'Sure?', requestedSchema: { type: 'object', properties: {} } }
+    const args = { method: 'elicitation/create', params: asks }
+    stage.model.script([{ toolCalls: [{ name: 'ask', args }] }])
+    const before = probed.pi.events.length
+    const asking = await probed.begin({ prompt: 'ask' })
+    await probed.pi.waitFor(({ method }) => method === 'select', PATIENCE_MS, before)
+    await probed.abort()
+    expect(await asking()).toMatchObject({ status: 'aborted' })
+    await noticed(probed.pi, /^What the MCP server "raw" asked is no longer wanted\.$/)
+    await log.waitFor(({ message }) => message?.result?.action === 'cancel')
   })
 
   it('fails with the words of the model’s provider', async () => {

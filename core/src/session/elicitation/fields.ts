@@ -9,7 +9,8 @@ const LONGEST_VALUE = 1_000
 const LONGEST_PATTERN = 500
 /** A form that nobody would fill in. */
 const MOST_FIELDS = 32
-const MOST_OPTIONS = 200
+/** As many as there are countries, languages or time zones. */
+const MOST_OPTIONS = 1_000
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -27,8 +28,9 @@ export function fieldsOf(schema: unknown): readonly ElicitationField[] {
   return entries.map(([name, property]) => fieldOf(name, property, required.includes(name)))
 }
 
-function fieldOf(name: string, schema: unknown, required: boolean): ElicitationField {
-  if (name.length > LONGEST_NAME || name === '__proto__' || !isSchema(schema)) throw unclear(name)
+function fieldOf(name: string, property: unknown, required: boolean): ElicitationField {
+  if (name.length > LONGEST_NAME || name === '__proto__' || !isSchema(property)) throw unclear(name)
+  const schema = withoutNull(property)
   const description = textIn(schema, 'description', LONGEST_DESCRIPTION)
   const field = typed(name, schema, {
     name,
@@ -45,6 +47,17 @@ function fieldOf(name: string, schema: unknown, required: boolean): ElicitationF
   const isLong = typeof fallback === 'string' && fallback.length > LONGEST_VALUE
   const fits = !isLong && fieldProblem(unpatterned, fallback) === undefined
   return fits ? ({ ...field, default: fallback } as ElicitationField) : field
+}
+
+/** Generators of schemas give what need not be there two types, of which the other one is null. */
+function withoutNull(schema: Schema): Schema {
+  const { type, anyOf, oneOf, ...rest } = schema
+  const all = Array.isArray(type) ? type.map((one: unknown) => ({ type: one })) : (anyOf ?? oneOf)
+  if (!Array.isArray(all) || all.length !== 2) return schema
+  const [one, ...others] = all.filter(
+    (part: unknown) => isSchema(part) && part['type'] !== 'null',
+  ) as Schema[]
+  return one && others.length === 0 ? { ...one, ...rest } : schema
 }
 
 type Common = Pick<ElicitationField, 'name' | 'title' | 'description' | 'required'>

@@ -14,14 +14,20 @@ interface Clock {
   resume(): void
 }
 
+/** What a question may be about: the calls that ran when it came and still do, and whether one of them has failed. */
+interface About {
+  readonly calls: Set<Clock>
+  failed: boolean
+}
+
 /** What one connection's server asks of the person, and the calls that wait for it. */
 export class Questions {
   readonly #server: string
   readonly #elicit: Elicit | undefined
   readonly #clocks = new Set<Clock>()
-  /** Those that are open, and whether there was a call when they came. */
-  readonly #open = new Map<AbortController, boolean>()
+  readonly #open = new Map<AbortController, About>()
   readonly #done = new Map<string, AbortController>()
+  #ended = false
 
   constructor(server: string, elicit: Elicit | undefined) {
     this.#server = server
@@ -59,14 +65,20 @@ export class Questions {
     if (typeof id === 'string') this.#done.get(id)?.abort()
   }
 
-  /** A call begins. Answers what is to be done at its end; a question that was asked for one that failed is over then. */
+  /**
+   * A call begins. Answers what is to be done at its end: a question is over when none of the calls runs any more that it
+   * may be about, and one of them has failed.
+   */
   began(clock: Clock): (failed: boolean) => void {
     this.#clocks.add(clock)
     if (this.#open.size > 0) clock.pause()
     return (failed) => {
       this.#clocks.delete(clock)
-      if (!failed || this.#clocks.size > 0) return
-      for (const [stop, inCall] of this.#open) if (inCall) stop.abort()
+      for (const [stop, about] of this.#open) {
+        if (!about.calls.delete(clock)) continue
+        about.failed ||= failed
+        if (about.failed && about.calls.size === 0) stop.abort()
+      }
     }
   }
 
@@ -88,6 +100,7 @@ export class Questions {
 
   /** The connection ends. What is open is cancelled; resolves when the server has been sent that, if it still can be. */
   async close(): Promise<void> {
+    this.#ended = true
     if (this.#open.size === 0) return
     for (const stop of this.#open.keys()) stop.abort()
     await setImmediate()
@@ -96,6 +109,8 @@ export class Questions {
   async #openFirst(params: unknown, signal: AbortSignal, cause: unknown): Promise<void> {
     const { action } = await this.ask(params, signal, true)
     if (action === 'accept') return
+    // Nobody has said anything then.
+    if (this.#ended) throw new TaplineError('CONNECTION_CLOSED', 'The connection was closed.', { cause })
     throw new TaplineError(
       'PROTOCOL',
       `The server "${this.#server}" answers when an address has been opened in a browser, which was ${action === 'decline' ? 'declined' : 'not done'}.`,
@@ -113,7 +128,7 @@ export class Questions {
   }
 
   #opened(stop: AbortController): void {
-    this.#open.set(stop, this.#clocks.size > 0)
+    this.#open.set(stop, { calls: new Set(this.#clocks), failed: false })
     if (this.#open.size === 1) for (const clock of this.#clocks) clock.pause()
   }
 

@@ -143,6 +143,29 @@ describe('a field', () => {
     for (const value of bad) expect([value, fieldProblem(field, value)]).toEqual([value, expect.any(String)])
   })
 
+  // As generators of schemas have it for what need not be there; the protocol has no null.
+  it.each([
+    ['anyOf', { anyOf: [{ type: 'string', maxLength: 3 }, { type: 'null' }] }],
+    ['oneOf', { oneOf: [{ type: 'null' }, { type: 'string', maxLength: 3 }] }],
+    ['type', { type: ['string', 'null'], maxLength: 3 }],
+  ])('that may be null by its %s is asked as the other thing', (_how, schema) => {
+    const field = only({ ...schema, title: 'T', description: 'D', default: null })
+    expect(field).toEqual({
+      type: 'text',
+      name: 'it',
+      title: 'T',
+      description: 'D',
+      required: false,
+      maxLength: 3,
+    })
+    expect(only({ ...schema, default: 'abc' })).toMatchObject({ default: 'abc' })
+  })
+
+  it('of very many values is one that can be asked', () => {
+    const countries = Array.from({ length: 1_000 }, (_, n) => `country ${n}`)
+    expect(only({ type: 'string', enum: countries })).toMatchObject({ type: 'choice' })
+  })
+
   it('with an expression that takes for ever is answered in time', () => {
     const field = only({ type: 'string', pattern: '^(a+)+$' })
     const before = performance.now()
@@ -178,12 +201,14 @@ describe('a form', () => {
     ['a list of anything', form({ a: { type: 'array', items: { type: 'string' } } })],
     ['no values to choose from', form({ a: { type: 'string', enum: [] } })],
     ['values that are no texts', form({ a: { type: 'string', enum: [1] } })],
-    ['too many values', form({ a: { type: 'string', enum: Array.from({ length: 201 }, String) } })],
+    ['too many values', form({ a: { type: 'string', enum: Array.from({ length: 1_001 }, String) } })],
     [
       'too many fields',
       form(Object.fromEntries(Array.from({ length: 33 }, (_, n) => [n, { type: 'string' }]))),
     ],
     ['a required field that is not there', form({ a: { type: 'string' } }, ['b'])],
+    ['one field of two kinds', form({ a: { anyOf: [{ type: 'string' }, { type: 'integer' }] } })],
+    ['a field that is nothing', form({ a: { anyOf: [{ type: 'null' }] } })],
     ['an expression that is none', form({ a: { type: 'string', pattern: '(' } })],
     ['an endless expression', form({ a: { type: 'string', pattern: 'x'.repeat(501) } })],
     ['a name that is no name', JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') as unknown],

@@ -2,9 +2,9 @@ import type { UrlQuestion } from '@tapline/core'
 import type { Asked, Reply } from './asking.ts'
 import type { Dialogs } from './dialogs.ts'
 import { NEVER } from './form.ts'
-import { theirs } from './words.ts'
+import { whereIs } from './whereabouts.ts'
+import { LATER, theirs } from './words.ts'
 
-const LATER = 'Not now'
 const OPEN = 'Open it in the browser'
 const MYSELF = 'I open it myself'
 const DECLINE = 'Decline'
@@ -74,15 +74,16 @@ function introduction(dialogs: Dialogs, { server, question }: Asked<UrlQuestion>
 }
 
 function warnings({ protocol, hostname }: URL): readonly string[] {
-  const isHere = hostname === 'localhost' || hostname.startsWith('127.') || hostname === '[::1]'
+  const where = whereIs(hostname)
   return [
     ...(/(?:^|\.)xn--/.test(hostname)
       ? [
           '! This name has letters that may look like others; xn-- stands for them. Open it only if you know it.',
         ]
       : []),
-    ...(isHere ? ['! That is this machine.'] : []),
-    ...(protocol === 'http:' && !isHere
+    ...(where === 'here' ? ['! That is this machine.'] : []),
+    ...(where === 'near' ? ['! That is in your own network.'] : []),
+    ...(protocol === 'http:' && where !== 'here'
       ? ['! The connection is not encrypted: others may read and change it.']
       : []),
   ]

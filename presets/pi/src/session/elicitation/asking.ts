@@ -3,10 +3,11 @@ import type { ElicitationAnswer, ElicitationQuestion } from '@tapline/core'
 import { askForAddress } from './address.ts'
 import { createDialogs, type Dialogs } from './dialogs.ts'
 import { askWithForm } from './form.ts'
+import { Turns } from './turns.ts'
 
-/** So many questions of one server wait, the one that is shown among them; and so many of all. */
-const MOST_OF_ONE = 3
-const MOST_IN_ALL = 10
+/** So many questions of one server wait, the one that is shown among them; and so many of all. Calls run side by side. */
+const MOST_OF_ONE = 10
+const MOST_IN_ALL = 30
 /** After so many refusals in a row, one word ends all further questions. */
 const REFUSALS = 2
 
@@ -27,22 +28,30 @@ export interface Asking {
   ask(server: string, question: ElicitationQuestion, signal: AbortSignal): Promise<ElicitationAnswer>
 }
 
+/** Nobody reads in less, in milliseconds; what is taken back so soon was not meant to be answered. */
+const SHORTEST_LOOK_MS = 2_000
+/** So many of those in a minute, and there are no more in it. */
+const MOST_GLIMPSES = 5
+const MINUTE_MS = 60_000
+
 interface Standing {
   waiting: number
   refusals: number
   warned: boolean
   silenced: boolean
+  /** When questions were taken back as soon as they were shown. */
+  glimpses: readonly number[]
 }
 
 /** `ended` aborts when the session ends: what waits then is cancelled. */
 export function createAsking(ctx: ExtensionContext, ended: AbortSignal): Asking {
   const standings = new Map<string, Standing>()
+  const turns = new Turns()
   let waiting = 0
-  let last: Promise<unknown> = Promise.resolve()
 
   const standingOf = (server: string): Standing => {
     const known = standings.get(server)
-    const standing = known ?? { waiting: 0, refusals: 0, warned: false, silenced: false }
+    const standing = known ?? { waiting: 0, refusals: 0, warned: false, silenced: false, glimpses: [] }
     if (!known) standings.set(server, standing)
     return standing
   }
@@ -55,10 +64,19 @@ export function createAsking(ctx: ExtensionContext, ended: AbortSignal): Asking 
     const standing = standingOf(server)
     if (signal.aborted || ended.aborted) return CANCEL
     if (standing.silenced) return DECLINE
+    const shownAt = performance.now()
+    if (lately(standing.glimpses, shownAt).length >= MOST_GLIMPSES) return CANCEL
     const dialogs = createDialogs(ctx, AbortSignal.any([signal, ended]))
     const reply = await put(dialogs, { server, offersNever: standing.refusals >= REFUSALS }, question)
-    if (signal.aborted || ended.aborted) {
-      if (!ended.aborted) dialogs.tell(`What the MCP server "${server}" asked is no longer wanted.`)
+    if (ended.aborted) return CANCEL
+    if (signal.aborted) {
+      dialogs.tell(`What the MCP server "${server}" asked is no longer wanted.`)
+      if (performance.now() - shownAt > SHORTEST_LOOK_MS) return CANCEL
+      standing.glimpses = [...lately(standing.glimpses, shownAt), shownAt]
+      if (standing.glimpses.length >= MOST_GLIMPSES)
+        dialogs.tell(
+          `The MCP server "${server}" asks and takes it back at once, again and again. It is not heard for a minute.`,
+        )
       return CANCEL
     }
     standing.refusals = reply.action === 'accept' ? 0 : standing.refusals + 1
@@ -67,32 +85,40 @@ export function createAsking(ctx: ExtensionContext, ended: AbortSignal): Asking 
     return DECLINE
   }
 
+  const warn = (server: string, standing: Standing): void => {
+    if (standing.warned) return
+    standing.warned = true
+    ctx.ui.notify(
+      standing.waiting >= MOST_OF_ONE
+        ? `The MCP server "${server}" asks too much at a time: ${standing.waiting} of its questions wait for you. Further ones are cancelled.`
+        : `${waiting} questions of MCP servers wait for you. What "${server}" asks now is cancelled.`,
+      'warning',
+    )
+  }
+
   return {
     ask: async (server, question, signal) => {
       const standing = standingOf(server)
       if (standing.silenced) return DECLINE
       if (ended.aborted) return CANCEL
       if (standing.waiting >= MOST_OF_ONE || waiting >= MOST_IN_ALL) {
-        if (!standing.warned)
-          ctx.ui.notify(
-            `The MCP server "${server}" asks too much at a time: ${standing.waiting} of its questions wait for you. Further ones are cancelled.`,
-            'warning',
-          )
-        standing.warned = true
+        warn(server, standing)
         return CANCEL
       }
       standing.waiting++
       waiting++
-      const shown = last.then(() => show(server, question, signal))
-      last = shown.catch(() => undefined)
       try {
-        return await shown
+        return (await turns.take(signal, () => show(server, question, signal))) ?? CANCEL
       } finally {
         standing.waiting--
         waiting--
       }
     },
   }
+}
+
+function lately(moments: readonly number[], now: number): readonly number[] {
+  return moments.filter((moment) => now - moment < MINUTE_MS)
 }
 
 function put(

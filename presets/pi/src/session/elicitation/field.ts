@@ -1,14 +1,13 @@
 import type { ElicitationField, ElicitationValue, FormQuestion } from '@tapline/core'
 import type { Dialogs } from './dialogs.ts'
 import { toggle } from './ticking.ts'
-import { kindOf, LONGEST_DEFAULT, theirs, valueOf } from './words.ts'
+import { DEFAULT, kindOf, labelsOf, LEAVE_OUT, LONGEST_DEFAULT, theirs, valueOf } from './words.ts'
 
 /** Whoever answers wrong so often is no person, or wants to do something else. */
 const MOST_ATTEMPTS = 10
 /** And so many values nobody turns on and off. */
 const MOST_TURNS = 500
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
-const LEAVE_OUT = 'Leave it out'
 
 /** What came of a field: left out where `value` is undefined. */
 export interface Filled {
@@ -82,20 +81,26 @@ const ASK: { readonly [Type in ElicitationField['type']]: Ask<Kind<Type>> } = {
   integer: askForNumber,
   boolean: async (dialogs, lines, field, now) => {
     const values = now === false ? [false, true] : [true, false]
-    return chosen(dialogs, lines, field, values, now)
+    return chosen(
+      dialogs,
+      lines,
+      field,
+      values.map((value) => [value, valueOf(field, value)] as const),
+      now,
+    )
   },
   choice: async (dialogs, lines, field, now) => {
-    const values = field.options.map(({ value }) => value)
-    // The one that Enter takes.
-    const ordered = now === undefined ? values : [now, ...values.filter((value) => value !== now)]
+    const labels = labelsOf(field)
+    const values = field.options.map(({ value }, place) => [value, labels[place] ?? ''] as const)
+    // The one that Enter takes comes first.
+    const ordered = values.toSorted(([one], [other]) => Number(other === now) - Number(one === now))
     return chosen(dialogs, lines, field, ordered, now)
   },
   choices: async (dialogs, lines, field, now = []) => {
     const values = field.options.map(({ value }) => value)
     const before = new Set(now.map((value) => values.indexOf(value)))
-    const labels = distinct(field.options.map(({ label }) => label))
     const more = field.required ? lines : [...lines, 'With none chosen it is left out.']
-    const ticked = await (dialogs.tick ?? tickOneByOne(dialogs))(more, labels, before)
+    const ticked = await (dialogs.tick ?? tickOneByOne(dialogs))(more, labelsOf(field), before)
     // In the order of the server's list.
     const chosen = ticked && values.filter((_value, place) => ticked.has(place))
     if (chosen?.length === 0 && !field.required) return { value: undefined }
@@ -137,7 +142,7 @@ function typed(
 ): Promise<string | undefined> {
   const shown = now === undefined ? undefined : valueOf(field, now, LONGEST_DEFAULT)
   const empty = field.required ? [] : ['Enter without text leaves it out.']
-  const hint = shown === undefined ? empty : [`Enter without text takes: ${shown}`]
+  const hint = shown === undefined ? empty : ['Enter without text takes:', ...theirs(shown)]
   return dialogs.input([...lines, ...hint], shown ?? '')
 }
 
@@ -145,21 +150,14 @@ async function chosen<Value extends ElicitationValue>(
   dialogs: Dialogs,
   lines: readonly string[],
   field: ElicitationField,
-  values: readonly Value[],
+  values: readonly (readonly [value: Value, label: string])[],
   now: Value | undefined,
 ): Promise<Filled | undefined> {
-  const options = values.map(
-    (value) => `${valueOf(field, value)}${value === now && value === field.default ? ' (default)' : ''}`,
+  const options = values.map(([value, label]) =>
+    value === now && value === field.default ? label + DEFAULT : label,
   )
-  const place = await dialogs.select(lines, distinct([...options, ...(field.required ? [] : [LEAVE_OUT])]))
-  return place === undefined ? undefined : { value: values[place] }
-}
-
-/** Options that read the same are told apart. */
-function distinct(options: readonly string[]): readonly string[] {
-  return options.map((option, place) =>
-    options.indexOf(option) === place ? option : `${option} (${place + 1})`,
-  )
+  const place = await dialogs.select(lines, field.required ? options : [...options, LEAVE_OUT])
+  return place === undefined ? undefined : { value: values[place]?.[0] }
 }
 
 function problemOf(question: FormQuestion, field: ElicitationField, { value }: Filled): string | undefined {

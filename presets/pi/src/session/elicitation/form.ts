@@ -2,12 +2,11 @@ import type { ElicitationField, ElicitationValue, FormQuestion } from '@tapline/
 import type { Asked, Reply } from './asking.ts'
 import type { Dialogs } from './dialogs.ts'
 import { askForChange, askForField, type Filled } from './field.ts'
-import { asksForSecret, kindOf, theirs, valueOf } from './words.ts'
+import { asksForSecret, kindOf, LATER, theirs, valueOf } from './words.ts'
 
 const ANSWER = 'Answer'
 const ACCEPT = 'Yes, accept'
 const DECLINE = 'Decline'
-const LATER = 'Not now'
 export const NEVER = 'Decline, and hear no more from this server in this session'
 
 /** Fields that the first look names. */

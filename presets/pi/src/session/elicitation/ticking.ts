@@ -1,13 +1,14 @@
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
-import { wrap } from '../screen/columns.ts'
 import { type Hint, hintLines } from '../screen/hints.ts'
 import { actionOf, letterOf } from '../screen/keys.ts'
 import { BLANK, type Line, line } from '../screen/line.ts'
 import { Position } from '../screen/position.ts'
 import { drawSheet } from '../screen/sheet.ts'
 import { showScreen } from '../screen/showing.ts'
+import { inColumns } from './words.ts'
 
 const MOST_LINES = 12
+const MOST_ROWS = 10
 const HINTS: readonly Hint[] = [
   ['arrows', 'navigate'],
   ['space', 'tick'],
@@ -40,14 +41,18 @@ export function tickOff(
     return {
       render: (width) => {
         const head = lines.flatMap((text) =>
-          wrapped(text, width - 2).map((part) => line('accent', ` ${part}`)),
+          inColumns(text, width - 2, MOST_LINES).map((part) => line('accent', ` ${part}`)),
         )
         const hints = hintLines(HINTS, keybindings, width)
         const sheet = {
-          head: [...head, BLANK],
+          // Some may be ticked that nobody has looked at.
+          head: [
+            ...head,
+            options.length > MOST_ROWS ? line('dim', ` ${on.size} of ${options.length} ticked`) : BLANK,
+          ],
           rows: { count: options.length, line: row },
           at: { selected: position.index },
-          mostRows: 10,
+          mostRows: MOST_ROWS,
           feet: [[BLANK, ...hints], hints],
         }
         const drawn = drawSheet(sheet, theme, width, tui.terminal.rows)
@@ -70,10 +75,4 @@ export function tickOff(
 /** Puts something in, or takes it out where it is. */
 export function toggle<Value>(set: Set<Value>, value: Value): void {
   if (!set.delete(value)) set.add(value)
-}
-
-/** Words of a server keep their mark in every line. */
-function wrapped(text: string, width: number): readonly string[] {
-  const [, mark = '', words = ''] = /^( {2}│ )?(.*)$/s.exec(text) ?? []
-  return wrap(words, Math.max(2, width - mark.length), MOST_LINES).map((part) => mark + part)
 }

@@ -1,26 +1,62 @@
 import { cleanText, type ElicitationField, type ElicitationValue } from '@tapline/core'
+import { wrap } from '../screen/columns.ts'
+
+/** Leaves a question without an answer. */
+export const LATER = 'Not now'
+export const LEAVE_OUT = 'Leave it out'
+/** What the value is marked with that is taken where nothing is chosen. */
+export const DEFAULT = ' (default)'
 
 const LONGEST_SHOWN = 60
+const LONGEST_LIST = 300
 /** Of what a server has filled in, all is shown before it is taken. */
 export const LONGEST_DEFAULT = 1_000
 
 /** What servers must not ask for in a form (specification 2025-11-25, client/elicitation). */
 const SECRET =
-  /pass(?:word|code|phrase|wd)|\b(?:pin|otp|cvv|cvc|ssn|2fa|mfa)\b|secret|credential|token|api[ _-]?key|private[ _-]?key|access[ _-]?key|(?:credit|card)[ _-]?(?:card|number)|(?:seed|recovery)[ _-]?(?:phrase|code)|one[ _-]?time/i
+  /pass(?:wor[dt]|code|phrase|wd)|\b(?:pin|otp|cvv|cvc|ssn|2fa|mfa)\b|secret|credential|token|api[ -]?key|private[ -]?key|access[ -]?key|(?:credit|card)[ -]?(?:card|number)|(?:seed|recovery)[ -]?(?:phrase|code)|one[ -]?time|kennwort|mot de passe|contrase|senha|парол|密[码碼]|パスワード|暗証|비밀번호/i
 
 /** Words of a server, marked as such in every line: they cannot pass for Tapline's own. */
 export function theirs(text: string): readonly string[] {
   return text === '' ? [] : text.split('\n').map((line) => `  │ ${line}`)
 }
 
+/** A line in lines of at most so many columns. Words of a server keep their mark, or stay behind where they began. */
+export function inColumns(text: string, columns: number, most = Infinity): readonly string[] {
+  const [, mark = '', words = ''] = /^( {2}(?:│|\d+\.|…) |)(.*)$/s.exec(text) ?? []
+  const later = mark.includes('│') ? mark : ' '.repeat(mark.length)
+  return wrap(words, Math.max(2, columns - mark.length), most).map(
+    (part, n) => (n === 0 ? mark : later) + part,
+  )
+}
+
 /** Whether a form asks for something like a password. */
 export function asksForSecret(message: string, fields: readonly ElicitationField[]): boolean {
-  const said = fields.flatMap(({ name, title, description = '' }) => [
-    name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' '),
-    title,
-    description,
-  ])
-  return fields.length > 0 && [message, ...said].some((text) => SECRET.test(text))
+  const said = fields.flatMap(({ name, title, description = '' }) => [name, title, description])
+  return fields.length > 0 && [message, ...said].some((text) => SECRET.test(apart(text)))
+}
+
+/** The words of a name such as `userPin`, `user_pin` or `PINCode`. */
+function apart(text: string): string {
+  return text.replaceAll(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_/g, ' ')
+}
+
+/** What the values of a field are shown as: in the server's words, but no two the same, and none as one of our own. */
+export function labelsOf({
+  options,
+}: Extract<ElicitationField, { readonly options: unknown }>): readonly string[] {
+  const labels = options.map(({ label }) => label)
+  const taken = new Set(labels)
+  const shownBefore = new Set<string>()
+  return labels.map((label, place) => {
+    const isFirst = !shownBefore.has(label)
+    shownBefore.add(label)
+    if (isFirst && label !== LEAVE_OUT && !label.endsWith(DEFAULT)) return label
+    let shown = label
+    for (let n = place + 1; taken.has(shown); n++) shown = `${label} (${n})`
+    taken.add(shown)
+    return shown
+  })
 }
 
 /** What kind of thing a field is: `a whole number from 1 to 100`. */
@@ -78,13 +114,16 @@ function spaced(text: string): string {
 export function valueOf(
   field: ElicitationField,
   value: ElicitationValue | undefined,
-  limit = LONGEST_SHOWN,
+  limit = 'options' in field ? LONGEST_LIST : LONGEST_SHOWN,
 ): string {
   if (value === undefined) return '(left out)'
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
-  const labels = new Map(
-    'options' in field ? field.options.map((option) => [option.value, option.label]) : [],
-  )
-  const shown = [value].flat().map((one) => labels.get(String(one)) ?? String(one))
-  return cleanText(shown.join(', '), limit) || '(nothing)'
+  if (!('options' in field)) return cleanText(String(value), limit) || '(nothing)'
+  const labels = labelsOf(field)
+  const values = [value].flat()
+  const all = field.options
+    .flatMap((option, place) => (values.includes(option.value) ? [labels[place]] : []))
+    .join(', ')
+  const shown = cleanText(all, limit) || '(nothing)'
+  return shown === all || values.length < 2 ? shown : `${values.length} chosen: ${shown}`
 }

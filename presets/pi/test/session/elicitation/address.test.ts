@@ -56,6 +56,37 @@ describe('an address', () => {
     expect(shown[0]?.title).toContain(warning)
   })
 
+  it.each([
+    ['localhost', 'here'],
+    ['localhost.', 'here'],
+    ['app.localhost', 'here'],
+    ['127.0.0.1', 'here'],
+    ['0.0.0.0', 'here'],
+    ['[::]', 'here'],
+    ['[::1]', 'here'],
+    ['[::ffff:127.0.0.1]', 'here'],
+    ['10.0.0.1', 'near'],
+    ['172.31.0.1', 'near'],
+    ['192.168.1.1', 'near'],
+    ['169.254.169.254', 'near'],
+    ['[fd00::1]', 'near'],
+    ['[fe80::1]', 'near'],
+    ['printer.local', 'near'],
+    ['router', 'near'],
+    ['127.example.com', 'far'],
+    ['192.168.1.1.example.com', 'far'],
+    ['172.32.0.1', 'far'],
+    ['localhost.example.com', 'far'],
+    ['xn--localhost-.example', 'far'],
+  ])('at %s is said to be %s', async (host, where) => {
+    const { ask, shown } = person(undefined)
+    await ask(at(`http://${host}/`))
+    const said = shown[0]?.title ?? ''
+    expect(said.includes('! That is this machine.')).toBe(where === 'here')
+    expect(said.includes('! That is in your own network.')).toBe(where === 'near')
+    expect(said.includes('! The connection is not encrypted')).toBe(where !== 'here')
+  })
+
   it('is waited for where the server goes on with the answer', async () => {
     const opened = ['I open it myself', 'I am done there'] as const
     const { ask, shown } = person(...opened)

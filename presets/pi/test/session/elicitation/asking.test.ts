@@ -58,9 +58,9 @@ describe('questions', () => {
     const flood = Array.from({ length: 20 }, () => ask(QUESTION, { signal: stop.signal }))
     const other = ask(QUESTION, { server: 'other' })
     await turn()
-    expect(await Promise.all(flood.slice(3))).toEqual(Array.from({ length: 17 }, () => CANCEL))
+    expect(await Promise.all(flood.slice(10))).toEqual(Array.from({ length: 10 }, () => CANCEL))
     expect(notices).toEqual([
-      'The MCP server "docs" asks too much at a time: 3 of its questions wait for you. Further ones are cancelled.',
+      'The MCP server "docs" asks too much at a time: 10 of its questions wait for you. Further ones are cancelled.',
     ])
     stop.abort()
     await Promise.all(flood)
@@ -70,13 +70,53 @@ describe('questions', () => {
 
   it('of all servers are no more than somebody may want to answer', async () => {
     const stop = new AbortController()
-    const { ask } = person('wait')
-    const asked = Array.from({ length: 30 }, (_, n) =>
+    const { ask, notices } = person('wait')
+    const asked = Array.from({ length: 40 }, (_, n) =>
       ask(QUESTION, { server: `s${n}`, signal: stop.signal }),
     )
-    expect(await asked[10]).toEqual(CANCEL)
+    expect(await asked[30]).toEqual(CANCEL)
+    expect(notices[0]).toBe('30 questions of MCP servers wait for you. What "s30" asks now is cancelled.')
     stop.abort()
     await Promise.all(asked)
+  })
+
+  it('that are taken back while they wait make room at once', async () => {
+    const first = new AbortController()
+    const { ask, shown, notices } = person('wait', 'Decline')
+    const open = ask(QUESTION, { server: 'other', signal: first.signal })
+    for (let n = 0; n < 40; n++) {
+      const stop = new AbortController()
+      const waiting = ask(QUESTION, { signal: stop.signal })
+      await turn()
+      stop.abort()
+      expect(await waiting).toEqual(CANCEL)
+    }
+    const last = ask(QUESTION)
+    await turn()
+    first.abort()
+    expect(await Promise.all([open, last])).toEqual([CANCEL, DECLINE])
+    expect(shown).toHaveLength(2)
+    expect(notices).toEqual(['What the MCP server "other" asked is no longer wanted.'])
+  })
+
+  it('that are taken back as soon as they are shown do not come without end', async () => {
+    const { ask, shown, notices } = person(...Array.from({ length: 50 }, () => 'wait'))
+    for (let n = 0; n < 50; n++) {
+      const stop = new AbortController()
+      const asked = ask(QUESTION, { signal: stop.signal })
+      await turn()
+      stop.abort()
+      expect(await asked).toEqual(CANCEL)
+    }
+    expect(shown.length).toBeLessThan(10)
+    expect(notices.at(-1)).toBe(
+      'The MCP server "docs" asks and takes it back at once, again and again. It is not heard for a minute.',
+    )
+    expect(notices).toHaveLength(shown.length + 1)
+    const other = ask(QUESTION, { server: 'other' })
+    await turn()
+    expect(shown.at(-1)?.title).toContain('"other"')
+    void other
   })
 
   it('may be ended for good by whoever has refused two in a row', async () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { form, person } from './person.ts'
+import { form, person, type Shown } from './person.ts'
 
 const NAME = { name: { type: 'string', title: 'Name' } }
 
@@ -95,7 +95,7 @@ describe('a form', () => {
       }),
     )
     expect(answer).toEqual({ action: 'accept', content: { a: 'as it was', b: 3, d: false } })
-    expect(shown[1]?.title).toContain('Enter without text takes: as it was')
+    expect(shown[1]?.title).toContain('Enter without text takes:\n  │ as it was')
     expect(shown[4]?.options).toEqual(['No (default)', 'Yes', 'Leave it out'])
   })
 
@@ -118,14 +118,53 @@ describe('a form', () => {
     const { ask, shown } = person('Answer', 'Red (3)', '[x] a', 'Done', '[ ] c', 'Done', 'Send')
     const answer = await ask(form({ one, some }, ['one', 'some']))
     expect(answer).toEqual({ action: 'accept', content: { one: 'y', some: ['b', 'c'] } })
-    expect(shown[1]?.options).toEqual(['Red (default)', 'Red', 'Red (3)'])
+    expect(shown[1]?.options).toEqual(['Red (2) (default)', 'Red', 'Red (3)'])
     expect(shown[4]?.title).toContain('! Choose 2 or more.')
+  })
+
+  it('has every value chosen as what it is shown as, whatever its label imitates', async () => {
+    const titles = ['Red', 'Red', 'Red (2)', 'Leave it out', 'Red', 'Red (default)', 'Red (2)']
+    const options = titles.map((title, n) => ({ const: `v${n}`, title }))
+    const one = { type: 'string', title: 'One', oneOf: options }
+    const some = { type: 'array', title: 'Some', items: { anyOf: options } }
+    const default_ = { ...one, default: 'v0' }
+    const taken = person('Answer', 'Red (default) (6)', 'Send')
+    expect(await taken.ask(form({ default_ }))).toEqual({ action: 'accept', content: { default_: 'v5' } })
+    for (const [n] of options.entries()) {
+      const nth = ({ options: shown = [] }: Shown) => shown[n]
+      const ticked = ({ options: shown = [] }: Shown) => shown[n + 1]
+      const { ask, shown } = person('Answer', nth, ticked, 'Done', 'Send')
+      expect(await ask(form({ one, some }))).toEqual({
+        action: 'accept',
+        content: { one: `v${n}`, some: [`v${n}`] },
+      })
+      const labels = shown[1]?.options ?? []
+      expect(new Set(labels).size).toBe(options.length + 1)
+      expect(labels.at(-1)).toBe('Leave it out')
+      // What is looked over says which of them it is.
+      expect(shown.at(-1)?.options).toEqual([
+        'Send',
+        `1. One: ${labels[n]}`,
+        `2. Some: ${labels[n]}`,
+        'Decline',
+      ])
+    }
+    const { ask } = person('Answer', (dialog) => dialog.options?.at(-1), 'Done', 'Send')
+    expect(await ask(form({ one, some }))).toEqual({ action: 'accept', content: {} })
+  })
+
+  it('says how many values are chosen where they are too many to be shown', async () => {
+    const values = Array.from({ length: 60 }, (_, n) => `value number ${n}`)
+    const some = { type: 'array', title: 'Some', items: { type: 'string', enum: values }, default: values }
+    const { ask, shown } = person('Answer', 'Done', 'Send')
+    expect(await ask(form({ some }))).toEqual({ action: 'accept', content: { some: values } })
+    expect(shown.at(-1)?.options?.[1]).toMatch(/^1\. Some: 60 chosen: value number 0, .*…$/)
   })
 
   it('can be changed while it is looked over', async () => {
     const { ask, shown } = person('Answer', 'Ada', '1. Name', 'Bob', '1. Name', undefined, 'Send')
     expect(await ask(form(NAME, ['name']))).toEqual({ action: 'accept', content: { name: 'Bob' } })
-    expect(shown[3]?.title).toContain('Enter without text takes: Ada')
+    expect(shown[3]?.title).toContain('Enter without text takes:\n  │ Ada')
   })
 
   it('leaves out what was filled in, where that is not required', async () => {
@@ -162,6 +201,13 @@ describe('a form', () => {
     ['a title', form({ a: { type: 'string', title: 'Your password' } })],
     ['a description', form({ a: { type: 'string', description: 'The 6-digit OTP' } })],
     ['a message', form({ a: { type: 'string' } }, [], 'Please enter your access token')],
+    ...['user_pin', 'otp_code', 'card_cvv', 'PINCode', 'mfaCode'].map((name): [string, object] => [
+      name,
+      form({ [name]: { type: 'string' } }),
+    ]),
+    ...['Passwort', 'Mot de passe', 'Contraseña', 'Пароль', '密码', 'パスワード'].map(
+      (title): [string, object] => [title, form({ a: { type: 'string', title } })],
+    ),
   ])('that asks for a secret is warned of: %s', async (_where, params) => {
     const { ask, shown } = person(undefined)
     await ask(params)
@@ -171,7 +217,10 @@ describe('a form', () => {
   it('that asks for none is not warned of', async () => {
     const { ask, shown } = person(undefined)
     await ask(form({ ...NAME, email: { type: 'string', format: 'email', description: 'To write to you' } }))
-    expect(shown[0]?.title).not.toContain('!')
+    await ask(
+      form({ pinned: { type: 'boolean' }, spinCount: { type: 'integer' }, tint_color: { type: 'string' } }),
+    )
+    for (const { title } of shown) expect(title).not.toContain('!')
   })
 
   it('cannot speak as Tapline, whatever its words', async () => {

@@ -11,7 +11,7 @@ export interface Shown {
   readonly options: readonly string[] | undefined
 }
 
-/** What a person does with a dialog: a text that begins an option, or is typed; undefined is Escape, `wait` nothing. */
+/** What a person does with a dialog: a text that is or begins an option, or is typed; undefined is Escape, `wait` nothing. */
 export type Answer = (shown: Shown) => string | undefined
 
 /** A person at pi's dialogs, who answers them in turn; a dialog too many is left with Escape. */
@@ -25,7 +25,10 @@ export function person(...answers: readonly (Answer | string | undefined)[]) {
     relays.push(options.relay)
     const next = waiting.shift()
     const answer = typeof next === 'function' ? next(dialog) : next
-    const found = dialog.options?.find((option) => answer !== undefined && option.startsWith(answer))
+    const offered = dialog.options ?? []
+    const found =
+      offered.find((option) => option === answer) ??
+      offered.find((option) => answer !== undefined && option.startsWith(answer))
     return new Promise((resolve) => {
       options.signal?.addEventListener('abort', () => resolve(undefined))
       if (answer !== 'wait') resolve(dialog.options ? found : answer)

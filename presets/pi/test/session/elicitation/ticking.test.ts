@@ -42,6 +42,13 @@ describe('a list to be ticked', () => {
     expect(await answer).toEqual(new Set([0, 2]))
   })
 
+  it('says how many are ticked where not all of them are in sight', () => {
+    const { press, drawn } = list(Array.from({ length: 40 }, String), { ticked: [30, 31] })
+    expect(drawn()).toContain(' 2 of 40 ticked')
+    press(' ')
+    expect(drawn()).toContain(' 3 of 40 ticked')
+  })
+
   it('is left with Escape, and gone when the question is', async () => {
     const left = list(['tea'])
     left.press(' ', KEYS.escape)

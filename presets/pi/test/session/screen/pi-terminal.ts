@@ -5,13 +5,19 @@ import type { Theme } from '../../../src/session/screen/line.ts'
 
 // pi measures every line with this, and ends when one is too wide. It is pi's dependency, not ours.
 const piRequire = createRequire(findPackageJSON('@earendil-works/pi-coding-agent', import.meta.url) ?? '')
-const { visibleWidth, KeybindingsManager, TUI_KEYBINDINGS } = piRequire('@earendil-works/pi-tui') as {
+const { visibleWidth, KeybindingsManager, Text, TUI_KEYBINDINGS } = piRequire('@earendil-works/pi-tui') as {
   visibleWidth(text: string): number
+  readonly Text: new (text: string, left: number, top: number) => { render(width: number): string[] }
   readonly KeybindingsManager: new (definitions: object, own?: object) => Keybindings
   readonly TUI_KEYBINDINGS: object
 }
 
 export { visibleWidth }
+
+/** A text as pi's dialogs draw it: broken where it is too long, within one column on either side. */
+export function drawnByPi(text: string, width: number): readonly string[] {
+  return new Text(text, 1, 0).render(width).map((line) => plain(line).trimEnd())
+}
 
 /** pi's keys, with these in the place of some. */
 export function piKeys(own: Readonly<Record<string, string | string[]>> = {}): Keybindings {
