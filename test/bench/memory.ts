@@ -1,46 +1,74 @@
 import { readFileSync } from 'node:fs'
 import { startFakeModel } from '../drivers/fake-model.ts'
 import { servers } from '../drivers/fixtures.ts'
+import { preparePi } from '../drivers/pi-process.ts'
+import { runPi } from '../drivers/pi-run.ts'
 import { startPi } from '../drivers/pi.ts'
 import { waitUntil } from '../drivers/processes.ts'
+import { startRegistry } from '../drivers/registry.ts'
 import { createScratch, type Scratch } from '../drivers/scratch.ts'
 import { median } from './ratios.ts'
-import { settingsOf, type Side } from './sides.ts'
+import { pack } from '../packed/pack.ts'
+import { settingsOf } from './sides.ts'
 
 /** V8 gives back what loading and connecting took when a process has been quiet for some seconds. */
 const REST_MS = 30_000
 const MOST_ROUNDS = 3
 
-const SIDES: readonly Side[] = ['ours', 'builtIn']
+/** Tapline as npm installs it and as a clone has it, and the built-in support. */
+const KINDS = ['installed', 'cloned', 'builtIn'] as const
+type Kind = (typeof KINDS)[number]
 
 /** Resident memory of a pi with three servers connected that has answered a prompt, in MB; medians. */
 export interface Memory {
-  readonly oursMb: number
-  readonly builtInMb: number
+  readonly mb: Readonly<Record<Kind, number>>
   /** Ours above the built-in support's, round by round. Asked for: at most 15. */
-  readonly moreMb: number
+  readonly moreMb: Readonly<Record<Exclude<Kind, 'builtIn'>, number>>
 }
 
-/** Measures both sides. Linux alone tells. */
+/** Measures each kind. Linux alone tells. */
 export async function memory(rounds: number): Promise<Memory | undefined> {
   if (process.platform !== 'linux') return undefined
-  const figures: Record<Side, number[]> = { ours: [], builtIn: [] }
-  const stands = { ours: createScratch({ tmp: 'shared' }), builtIn: createScratch({ tmp: 'shared' }) }
+  const scratches = await Promise.all(KINDS.map(async (kind) => [kind, await furnish(kind)] as const))
+  const figures: Record<Kind, number[]> = { installed: [], cloned: [], builtIn: [] }
   // One round first: it fills the caches.
   for (let round = -1; round < Math.min(rounds, MOST_ROUNDS); round++) {
     const restMs = round < 0 ? 0 : REST_MS
-    const measured = SIDES.map(async (side) => [side, await measure(stands[side], side, restMs)] as const)
-    for (const [side, mb] of await Promise.all(measured)) if (round >= 0) figures[side].push(mb)
+    const measured = scratches.map(async ([kind, scratch]) => [kind, await measure(scratch, restMs)] as const)
+    for (const [kind, mb] of await Promise.all(measured)) if (round >= 0) figures[kind].push(mb)
   }
-  await Promise.all([stands.ours.dispose(), stands.builtIn.dispose()])
+  for (const [, scratch] of scratches) await scratch.dispose()
+  const more = (kind: Kind): number =>
+    median(figures[kind].map((mb, index) => mb - (figures.builtIn[index] ?? NaN)))
   return {
-    oursMb: median(figures.ours),
-    builtInMb: median(figures.builtIn),
-    moreMb: median(figures.ours.map((mb, index) => mb - (figures.builtIn[index] ?? NaN))),
+    mb: {
+      installed: median(figures.installed),
+      cloned: median(figures.cloned),
+      builtIn: median(figures.builtIn),
+    },
+    moreMb: { installed: more('installed'), cloned: more('cloned') },
   }
 }
 
-async function measure(scratch: Scratch, side: Side, restMs: number): Promise<number> {
+/** A scratch directory in which pi is set up, by `pi install` where that is how it gets there. */
+async function furnish(kind: Kind): Promise<Scratch> {
+  const scratch = createScratch({ tmp: 'shared' })
+  await using model = await startFakeModel()
+  const settings = {
+    cloned: settingsOf('ours'),
+    installed: { extensions: ['-builtin:mcp'] },
+    builtIn: settingsOf('builtIn'),
+  }[kind]
+  preparePi({ scratch, model, settings })
+  if (kind !== 'installed') return scratch
+  await using registry = await startRegistry((await pack()).map(({ tarball }) => tarball))
+  const env = { ...registry.env, PI_OFFLINE: undefined }
+  const { code, stderr } = await runPi(['install', 'npm:@tapline/pi'], { scratch, env, ms: 120_000 })
+  if (code !== 0) throw new Error(`pi install ended with ${code}: ${stderr}`)
+  return scratch
+}
+
+async function measure(scratch: Scratch, restMs: number): Promise<number> {
   await using model = await startFakeModel()
   const entry = (script: string, ...args: readonly string[]) => ({
     command: process.execPath,
@@ -53,7 +81,7 @@ async function measure(scratch: Scratch, side: Side, restMs: number): Promise<nu
       memory: entry(servers.memory),
     },
   })
-  const pi = await startPi({ scratch, model, settings: settingsOf(side) })
+  const pi = await startPi({ scratch, model })
   try {
     await pi.prompt('hello')
     const shown = async () => (await pi.command('/mcp')).join('\n')

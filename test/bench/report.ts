@@ -110,8 +110,10 @@ function coldLine({ tools, ours, builtIn }: Blocking): string {
   return `Where nothing is known of ${all} direct tools, pi's event loop stands still for ${ours.wallMs.toFixed(0)} ms at most from the session's start until they are registered (asked for: at most 50), ${ours.cpuMs.toFixed(0)} ms of it in processor time; under the built-in support for ${builtIn.wallMs.toFixed(0)} ms, ${builtIn.cpuMs.toFixed(0)} ms of it in processor time.`
 }
 
-function memoryLine({ oursMb, builtInMb, moreMb }: Memory): string {
-  return `At rest with three servers connected pi holds ${oursMb.toFixed(0)} MB, under the built-in support ${builtInMb.toFixed(0)} MB: ${moreMb.toFixed(0)} MB more (asked for: at most 15).`
+function memoryLine({ mb, moreMb }: Memory): string {
+  const side = (kind: 'installed' | 'cloned'): string =>
+    `${mb[kind].toFixed(0)} MB, ${moreMb[kind].toFixed(1)} more`
+  return `At rest with three servers connected pi holds ${mb.builtIn.toFixed(0)} MB under the built-in support. With Tapline as npm installs it: ${side('installed')} (asked for: at most 15); from a clone, whose sources Node strips of their types: ${side('cloned')}.`
 }
 
 function holds(does: boolean): string {

@@ -168,6 +168,7 @@ describe('packing', () => {
   it('builds what is to be whole with what it uses of what it imports', () => {
     const whole = read('core/dist/whole.js')
     expect(whole).toContain('Redistributions of source code must retain')
+    expect(read('core/dist/whole.LICENSES.txt')).toMatch(/^smol-toml \d[^]+Redistribution and use/)
     const code = whole.replaceAll(/\/\*[^]*?\*\//g, '')
     expect(code).not.toMatch(/\b(?:import|from)\b/)
     expect(code).toMatch(/class TomlError\b/)
@@ -201,8 +202,14 @@ describe('packing', () => {
     const [core] = await pack(root, ['@demo/core'])
     expect(core!.problems).toEqual([
       expect.stringContaining('schema/demo.json'),
-      'dist/later.js names ./name.ts, which is TypeScript',
+      expect.stringMatching(/^dist\/later-[\w-]+\.js names \.\/name\.ts, which is TypeScript$/),
     ])
+  })
+
+  it('refuses a file of a library that finds others by a place that it does not keep', async () => {
+    write('core/src/deep/place.ts', "export const place = new URL('../name.ts', import.meta.url)")
+    const [core] = await pack(root, ['@demo/core'])
+    expect(core!.problems).toEqual([expect.stringMatching(/^src\/deep\/place\.ts .*: name it by a package$/)])
   })
 
   function listed(id: string): string[] {

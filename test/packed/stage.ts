@@ -1,14 +1,15 @@
-import { existsSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { build } from 'tsdown'
 import shared from '../../tsdown.config.ts'
-import { planOf, references } from './entries.ts'
+import { escapeWideCharacters } from './characters.ts'
+import { plain, planOf, references } from './entries.ts'
 import type { Plan } from './entries.ts'
 import { stagedManifest } from './manifest.ts'
 import { copyTypes } from './types.ts'
 import { buildWhole } from './whole.ts'
-import type { Workspace } from './workspaces.ts'
+import type { Manifest, Workspace } from './workspaces.ts'
 
 /**
  * Lays the publishable form of a package into `stage`; the package's own folder is only read. Needs
@@ -24,9 +25,11 @@ export async function stagePackage(workspace: Workspace, stage: string, root: st
   await rm(stage, { recursive: true, force: true })
   await mkdir(stage, { recursive: true })
   if (plan.entries.length > 0) {
+    if (isLibrary(workspace.manifest)) assertKeepsItsPlace(workspace.folder)
     await compile(workspace, plan, join(stage, 'dist'), root)
     for (const path of workspace.manifest.builtWhole ?? [])
       await buildWhole(workspace.folder, path, stage, root)
+    await escapeWideCharacters(join(stage, 'dist'))
     await copyTypes(workspace, plan.entries, stage, root)
   }
   for (const path of plan.copied) await copy(workspace.folder, path, join(stage, path))
@@ -38,21 +41,39 @@ export async function stagePackage(workspace: Workspace, stage: string, root: st
 }
 
 async function compile(
-  { folder }: Workspace,
+  { folder, manifest }: Workspace,
   { entries }: Plan,
   outDir: string,
   root: string,
 ): Promise<void> {
+  const whole = (manifest.builtWhole ?? []).map(plain)
   const name = (path: string) => path.replace(/^src\//, '').replace(/\.ts$/, '')
   await build({
     ...shared,
     config: false,
     cwd: folder,
     root: join(folder, 'src'),
-    entry: Object.fromEntries(entries.map((path) => [name(path), join(folder, path)])),
+    entry: Object.fromEntries([...entries, ...whole].map((path) => [name(path), join(folder, path)])),
     outDir,
+    unbundle: !isLibrary(manifest),
     tsconfig: join(root, 'tsconfig.json'),
   })
+}
+
+/** Whether it brings no command: nobody starts a file of it. */
+function isLibrary({ bin }: Manifest): boolean {
+  return bin === undefined
+}
+
+/** What stands deeper than `src` becomes part of a file that does not. */
+function assertKeepsItsPlace(folder: string): void {
+  const lost = globSync('src/*/**/*.ts', { cwd: folder }).find((path) =>
+    /new URL\(\s*['"]\.{1,2}\//.test(readFileSync(join(folder, path), 'utf8')),
+  )
+  if (lost !== undefined)
+    throw new Error(
+      `${lost.replaceAll('\\', '/')} names a file by its own place, which is lost in dist: name it by a package`,
+    )
 }
 
 async function copy(folder: string, path: string, to: string): Promise<void> {

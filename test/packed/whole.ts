@@ -1,8 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'tsdown'
 import shared from '../../tsdown.config.ts'
 import { builtPath, plain } from './entries.ts'
+import { licences } from './licences.ts'
 
 /** Builds one file of a package with what it uses of all that it imports, over what was built of it alone. */
 export async function buildWhole(folder: string, path: string, stage: string, root: string): Promise<void> {
@@ -17,15 +17,8 @@ export async function buildWhole(folder: string, path: string, stage: string, ro
     unbundle: false,
     deps: { alwaysBundle: () => true, onlyBundle: false },
     treeshake: { moduleSideEffects: false },
+    plugins: [licences()],
     // Errors are told apart by the names of their classes.
     minify: { compress: true, mangle: { keepNames: { class: true, function: false } }, codegen: true },
   })
-  await withoutWideCharacters(join(stage, built))
-}
-
-/** One character beyond Latin-1 doubles what a text takes in memory. */
-async function withoutWideCharacters(file: string): Promise<void> {
-  const source = await readFile(file, 'utf8')
-  const escape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  await writeFile(file, source.replaceAll(/[^\0-\xff]/g, escape))
 }

@@ -1,4 +1,4 @@
-import { type Fields, isFields } from './fields.ts'
+import { isFields } from './fields.ts'
 import type { EntryKind } from './schema.ts'
 import { FORMATS } from './urls.ts'
 

@@ -1,7 +1,6 @@
 import { isDirectory } from './directory.ts'
 import type { Engine } from './engine.ts'
 import { auditPathOf, type Ground } from './ground.ts'
-import { startPeriodic } from './polling/periodic.ts'
 import { slotOf } from './polling/poller.ts'
 import { sourceOf } from './checks/event.ts'
 import { reasonOf } from './troubles.ts'
@@ -54,6 +53,7 @@ async function runNow(ground: Ground, engine: Engine, ruleId: string): Promise<S
   if (refused !== undefined) return { refused }
   try {
     const group = { cwd: ground.projects.real((rule as Rule).cwd), rules: [rule as Rule] }
+    const { startPeriodic } = await import('./polling/periodic.ts')
     const started = await startPeriodic(ground, engine.runs, engine.departures, group)
     if ('done' in started) void started.done.finally(() => engine.pump.poke())
     return started

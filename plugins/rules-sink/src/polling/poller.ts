@@ -8,7 +8,6 @@ import { pastTime, stamp } from '../stamps.ts'
 import { reasonOf } from '../troubles.ts'
 import type { Rule } from '../types.ts'
 import { isBackedOff } from './backoff.ts'
-import { startPeriodic } from './periodic.ts'
 
 const [LOOKING, BEGINNING] = ['looking which rules are due', 'beginning a periodic check']
 
@@ -39,6 +38,7 @@ export function createPoller(ground: Ground, runs: Runs, departures: Departures,
   const check = async (slot: string, rules: readonly Rule[]): Promise<void> => {
     checking.add(slot)
     try {
+      const { startPeriodic } = await import('./periodic.ts')
       for (const group of groupsOf(rules, ground.projects)) {
         const started = await startPeriodic(ground, runs, departures, group)
         ground.troubles.works(BEGINNING)

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { ExtensionAPI, ToolDefinition } from '@earendil-works/pi-coding-agent'
 import type { ToolSpec } from '@tapline/core'
 import type { CachedTool, EarlyTools } from '../cached-tools.ts'
@@ -38,7 +39,7 @@ const FEW = 10
 
 interface Registered {
   readonly definition: CachedTool
-  /** Its JSON; of what the factory registered it is made when it is first compared. */
+  /** See {@link signed}; of what the factory registered it is made when it is first compared. */
   signature?: string
   readonly hidden: boolean
 }
@@ -96,7 +97,7 @@ export function createRegistry(
       for (const spec of tools) {
         attempt(spec.name, () => {
           const definition = definitionOf(spec, instructionsOf(spec.server.name))
-          const signature = JSON.stringify(definition)
+          const signature = signed(definition)
           const { name } = definition
           kept.add(name)
           const earlier = registered.get(name)
@@ -128,8 +129,13 @@ export function createRegistry(
 }
 
 function signatureOf(entry: Registered): string {
-  entry.signature ??= JSON.stringify(entry.definition)
+  entry.signature ??= signed(entry.definition)
   return entry.signature
+}
+
+/** Tells definitions apart: their JSON would be kept a second time, and some servers have a thousand tools. */
+function signed(definition: CachedTool): string {
+  return hash('sha256', JSON.stringify(definition), 'base64')
 }
 
 /** Whether a cache would have it registered before all others: their order is the same without one. */

@@ -25,7 +25,6 @@ import { activateReachingTools, serversToWaitFor } from './reach.ts'
 import { createNotices } from './notices.ts'
 import { createPanel } from './panel/index.ts'
 import { createPrompts, type SessionPrompts } from './prompts/index.ts'
-import { callRuleTool } from './rule-tools/index.ts'
 import { createToolbox } from './toolbox.ts'
 
 type ToolCall = Parameters<ToolDefinition['execute']>
@@ -199,8 +198,9 @@ class RunningSession implements PiSession {
     await this.#toolbox.upToDate(signal)
   }
 
-  callTool(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']> {
+  async callTool(name: string, ...call: ToolCall): ReturnType<ToolDefinition['execute']> {
     if (!RULE_TOOL_NAMES.includes(name)) return this.#toolbox.call(name, ...call)
+    const { callRuleTool } = await import('./rule-tools/index.ts')
     return callRuleTool(this.#scope(), name, ...call)
   }
 

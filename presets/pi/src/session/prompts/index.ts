@@ -13,7 +13,6 @@ import type { Toolbox } from '../toolbox.ts'
 import { createCommands, type PromptCommands } from './commands.ts'
 import { followLists, NOT_LOADED, type PromptLists, wordsOf } from './lists.ts'
 import { type PromptMessage, sentContent } from './message.ts'
-import { Cancelled, runPrompt } from './running.ts'
 
 /** A message that has started no run after this time was refused, which pi has said, in milliseconds. */
 const LONGEST_START_MS = 3_000
@@ -129,6 +128,7 @@ class RunningPrompts implements SessionPrompts {
 
   /** Undefined when the prompt was not run, which the person is told. */
   async #prepare(name: string, text: string, ctx: ExtensionContext): Promise<PromptMessage | undefined> {
+    const { Cancelled, runPrompt } = await import('./running.ts')
     try {
       if (!this.#current) throw new Error(NOT_LOADED)
       return await runPrompt({
