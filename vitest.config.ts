@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    // Most tests wait for processes: three at a time keep two cores busy, and vitest would run one.
-    maxWorkers: 3,
+    // Most tests wait for processes: four at a time keep two cores busy, and vitest would run one.
+    maxWorkers: 4,
     projects: [
       {
         test: {

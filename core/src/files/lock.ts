@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import lockfile from 'proper-lockfile'
 
 /** A lock that nobody has refreshed for this long was left by a dead process. */
 const STALE_MS = 10_000
@@ -32,7 +33,6 @@ export async function withLock<T>(
 }
 
 async function acquire(path: string, lock: string, staleMs: number): Promise<() => Promise<void>> {
-  const { default: lockfile } = await import('proper-lockfile')
   const deadline = performance.now() + LONGEST_WAIT_MS
   const abandoned = watch(lock, staleMs)
   for (;;) {

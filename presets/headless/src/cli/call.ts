@@ -4,6 +4,7 @@ import type { ServerTool } from '@tapline/core'
 import type { Server } from '../host/server.ts'
 import type { Tapline } from '../host/tapline.ts'
 import { openTapline } from './command.ts'
+import { atInterrupt } from './interrupts.ts'
 import type { CommandContext } from './command.ts'
 
 const INTERRUPTED = 130
@@ -26,8 +27,7 @@ export async function call(context: CommandContext): Promise<number> {
 
   const tapline = await openTapline(context, 'ignore', { attempts: 1 })
   const interrupt = new AbortController()
-  const onInterrupt = (): void => interrupt.abort()
-  process.once('SIGINT', onInterrupt)
+  const stopListening = atInterrupt(() => interrupt.abort())
   try {
     const server = serverFor(tapline, serverName)
     await server.settled(interrupt.signal)
@@ -42,7 +42,7 @@ export async function call(context: CommandContext): Promise<number> {
     const code = fail(isTaplineError(thrown) ? thrown.toString() : messageOf(thrown))
     return interrupt.signal.aborted ? INTERRUPTED : code
   } finally {
-    process.removeListener('SIGINT', onInterrupt)
+    stopListening()
     await tapline.close()
   }
 }

@@ -5,6 +5,7 @@ import type { Server } from '../host/server.ts'
 import type { Tapline } from '../host/tapline.ts'
 import { serverFor } from './call.ts'
 import { openTapline } from './command.ts'
+import { atInterrupt } from './interrupts.ts'
 import type { CommandContext } from './command.ts'
 import { type Arguments, argumentsFor, readArguments } from './reply-arguments.ts'
 
@@ -44,8 +45,7 @@ export async function channel(context: CommandContext): Promise<number> {
   const heard: Heard[] = []
   const tapline = await openTapline(context, 'watch', { attempts: 1, plugins: [listener(heard)] })
   const interrupt = new AbortController()
-  const onInterrupt = (): void => interrupt.abort()
-  process.once('SIGINT', onInterrupt)
+  const stopListening = atInterrupt(() => interrupt.abort())
   try {
     const server = serverFor(tapline, name)
     await server.settled(interrupt.signal)
@@ -67,7 +67,7 @@ export async function channel(context: CommandContext): Promise<number> {
     const code = fail(isTaplineError(thrown) ? thrown.toString() : messageOf(thrown))
     return interrupt.signal.aborted ? INTERRUPTED : code
   } finally {
-    process.removeListener('SIGINT', onInterrupt)
+    stopListening()
     await tapline.close()
   }
 }

@@ -7,6 +7,7 @@ import type { Tapline } from '../host/tapline.ts'
 import { openBrowser } from '../sign-in/browser.ts'
 import { serverFor } from './call.ts'
 import { type CommandContext, openTapline } from './command.ts'
+import { atInterrupt } from './interrupts.ts'
 
 const INTERRUPTED = 130
 const USUAL_SECONDS = 300
@@ -15,8 +16,7 @@ const USUAL_SECONDS = 300
 export async function signIn(context: CommandContext, name: string): Promise<number> {
   const tapline = await openTapline(context, 'ignore', { attempts: 1 })
   const interrupt = new AbortController()
-  const onInterrupt = (): void => interrupt.abort()
-  process.once('SIGINT', onInterrupt)
+  const stopListening = atInterrupt(() => interrupt.abort())
   try {
     const { server, signIns } = signInsFor(tapline, name, 'login')
     // What the server answers to somebody who has not signed in says where to sign in.
@@ -41,7 +41,7 @@ export async function signIn(context: CommandContext, name: string): Promise<num
       return fail(context, tapline.server(name), message)
     throw thrown
   } finally {
-    process.removeListener('SIGINT', onInterrupt)
+    stopListening()
     await tapline.close()
   }
 }

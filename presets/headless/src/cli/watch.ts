@@ -1,5 +1,6 @@
 import type { Plugin } from '@tapline/core'
 import { type CommandContext, openTapline } from './command.ts'
+import { atInterrupt } from './interrupts.ts'
 
 /** `tapline watch`: one JSON line for each state of each push. Nothing is delivered and nothing claimed. */
 export async function watch(context: CommandContext): Promise<number> {
@@ -37,11 +38,9 @@ function ended(seconds: number | undefined): Promise<void> {
       resolve,
       seconds === undefined ? 2_147_483_647 : Math.min(seconds * 1000, 2_147_483_647),
     )
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        clearTimeout(timer)
-        resolve()
-      })
-    }
+    atInterrupt(() => {
+      clearTimeout(timer)
+      resolve()
+    }, ['SIGINT', 'SIGTERM'])
   })
 }
