@@ -86,7 +86,7 @@ export async function expectService({ model }: Home, pi: Pi): Promise<void> {
 
 /** A rule is checked by a sub-agent, which pi's own modules run, wherever Tapline lies. */
 async function expectSubAgent(model: FakeModel, pi: Pi): Promise<void> {
-  pi.answer(({ options }) => options?.[0])
+  pi.answer(({ options }) => options?.find((option) => option.startsWith('Yes')))
   await pi.command('/new-trigger when the moon is full, then say so')
   model.script([{ toolCalls: [{ name: 'report_matches', args: { matches: [] } }] }, { text: 'it is not' }])
   await pi.command('/triggers run 1')

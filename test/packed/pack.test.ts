@@ -36,7 +36,7 @@ const FILES: Record<string, string> = {
       './package.json': './package.json',
     },
     files: ['src', 'schema', 'README.md'],
-    builtWhole: ['./src/whole.ts'],
+    builtWhole: { './src/whole.ts': { './part.ts': './src/lesser-part.ts' } },
     scripts: { prepack: 'exit 1' },
   }),
   'core/README.md': '# core',
@@ -49,7 +49,10 @@ const FILES: Record<string, string> = {
     export const title = (name: Name): string => schema.title + ' ' + name.text
     export const later = async (): Promise<number> => (await import('./later.ts')).value
     export const ellipsis = async (): Promise<string> => (await import('./whole.ts')).ELLIPSIS`,
-  'core/src/whole.ts': "export { TomlError } from 'smol-toml'\nexport const ELLIPSIS: string = '…'",
+  'core/src/whole.ts':
+    "export { TomlError } from 'smol-toml'\nexport { PART } from './part.ts'\nexport const ELLIPSIS: string = '…'",
+  'core/src/part.ts': "export const PART: string = 'the whole part'",
+  'core/src/lesser-part.ts': "export const PART: string = 'the lesser part'",
   'core/src/name.ts': 'export interface Name { readonly text: string }',
   'core/src/later.ts': 'export const value: number = 7',
   'presets/app/package.json': JSON.stringify({
@@ -172,6 +175,8 @@ describe('packing', () => {
     const code = whole.replaceAll(/\/\*[^]*?\*\//g, '')
     expect(code).not.toMatch(/\b(?:import|from)\b/)
     expect(code).toMatch(/class TomlError\b/)
+    expect(code).toContain('the lesser part')
+    expect(code).not.toContain('the whole part')
     expect(code).not.toMatch(/Date|[^\0-\xff]/)
   })
 

@@ -27,8 +27,8 @@ export async function stagePackage(workspace: Workspace, stage: string, root: st
   if (plan.entries.length > 0) {
     if (isLibrary(workspace.manifest)) assertKeepsItsPlace(workspace.folder)
     await compile(workspace, plan, join(stage, 'dist'), root)
-    for (const path of workspace.manifest.builtWhole ?? [])
-      await buildWhole(workspace.folder, path, stage, root)
+    for (const [path, instead] of Object.entries(workspace.manifest.builtWhole ?? {}))
+      await buildWhole({ folder: workspace.folder, path, instead }, stage, root)
     await escapeWideCharacters(join(stage, 'dist'))
     await copyTypes(workspace, plan.entries, stage, root)
   }
@@ -46,7 +46,7 @@ async function compile(
   outDir: string,
   root: string,
 ): Promise<void> {
-  const whole = (manifest.builtWhole ?? []).map(plain)
+  const whole = Object.keys(manifest.builtWhole ?? {}).map(plain)
   const name = (path: string) => path.replace(/^src\//, '').replace(/\.ts$/, '')
   await build({
     ...shared,

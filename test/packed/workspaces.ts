@@ -9,7 +9,8 @@ export interface Manifest {
   readonly exports?: Exports
   readonly bin?: string | Readonly<Record<string, string>>
   /** Our own field: files of `src` that are built with all that they import, into one file each. */
-  readonly builtWhole?: readonly string[]
+  /** By file: modules that are not built into it, and the file that is instead. */
+  readonly builtWhole?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly pi?: { readonly extensions?: readonly string[] }
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>

@@ -6,6 +6,7 @@ import { messageOf, TaplineError } from '../errors.ts'
 import type { CallToolResult, HttpClientOptions, Transport } from '../types/index.ts'
 import type { ClientOptions, ConnectOptions, Listening, Sdk, SdkClient, ToolPage } from './client.ts'
 import { sdkError } from './sdk-errors.ts'
+import { DefaultJsonSchemaValidator } from './sdk-shims.ts'
 
 type SdkModule = typeof import('./sdk-client.ts')
 type SdkTransport = Parameters<ClientType['connect']>[0]
@@ -65,6 +66,7 @@ function createClient(module: SdkModule, options: ClientOptions): SdkClient {
     capabilities: { roots: {}, ...(options.elicit ? { elicitation: { form: {}, url: {} } } : {}) },
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: options.probeTimeoutMs } },
     listMaxPages: 64,
+    jsonSchemaValidator: new DefaultJsonSchemaValidator(),
   })
   client.setRequestHandler('roots/list', () => ({ roots: [...options.roots()] }))
   const elicit = options.elicit?.bind(options)

@@ -12,17 +12,26 @@ const GATE = `
 describe('a channel in the terminal interface of the real pi', () => {
   it('is asked about, speaks, and closes a dialog by its answer', async () => {
     await using stage = await createStage()
-    const chat = channelOn(stage, ['--permission'])
+    const chat = channelOn(stage, ['--permission', '--instructions', `${'Use reply. '.repeat(100)}The end.`])
     stage.json({ chat: chat.entry })
     stage.scratch.write('project/a.txt', 'the letter A')
     const args = ['-e', TAPLINE, '-e', stage.extension('gate', GATE)]
     await using terminal = await startTerminal({
       ...preparePi({ scratch: stage.scratch, model: stage.model, args }),
       columns: 100,
-      rows: 45,
+      rows: 24,
     })
-    const question = await terminal.waitForScreen(/speak in this conversation/, PATIENCE_MS)
-    expect(question).toMatch(/(?:→|>|❯|›) *Ask again next time/)
+    // All that the consent is about has been seen before it can be given.
+    let page = await terminal.waitForScreen(/speak in this conversation/, PATIENCE_MS)
+    const pages = [page]
+    for (; / → Read on\n {3}Ask again next time\n/.test(page); pages.push(page)) {
+      await terminal.key('Enter')
+      page = await terminal.waitForScreen(new RegExp(`\\(${pages.length + 1} of \\d+\\)`))
+    }
+    expect(pages.length).toBeGreaterThan(1)
+    expect(pages.join('').replaceAll(/\s+/g, ' ')).toMatch(/system prompt: "Use reply\.[^]* The end\."/)
+    expect(page.replaceAll(/\s+/g, ' ')).toContain('it is shown tool calls that wait for your approval')
+    expect(page).toMatch(/^ → Ask again next time\n {3}Let it speak\n/m)
     await terminal.key('Down')
     await terminal.key('Down')
     await terminal.waitForScreen(new RegExp(`(?:→|>|❯|›) *${SPEAK_AND_APPROVE}`), PATIENCE_MS)

@@ -58,8 +58,8 @@ describe('running a prompt in the real pi', () => {
     })
     expect(lastUserText(await runs(stage, pi, '/mcp:fix:two'))).toBe('two {"a":"1 1","b":"2"}')
     expect(asked.map(({ method, title }) => [method, title])).toEqual([
-      ['input', '"a" for prompt "two" of MCP server "fix"\nWhat a is.'],
-      ['input', '"b" for prompt "two" of MCP server "fix"\nWhat b is.'],
+      ['input', 'The MCP server "fix" needs a value:\n  │ "a" for prompt "two"\n  │ What a is.'],
+      ['input', 'The MCP server "fix" needs a value:\n  │ "b" for prompt "two"\n  │ What b is.'],
     ])
     pi.answer(() => undefined)
     expect(await pi.command('/mcp:fix:two b=2')).toEqual(['/mcp:fix:two was cancelled.'])

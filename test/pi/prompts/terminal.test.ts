@@ -91,8 +91,11 @@ describe('prompts in the terminal interface of the real pi', () => {
     stage.json({ fix: shelve(stage, 'fix', { prompts, get }) })
     await using terminal = await openPi(stage, 1)
     await terminal.submit('/mcp:fix:two')
-    const question = await terminal.waitForScreen(/"a" for prompt "two" of MCP server "fix"/, PATIENCE_MS)
-    expect(question).toContain('What a is.')
+    const question = await terminal.waitForScreen(
+      /"fix" needs a value:\n {3}│ "a" for prompt "two"/,
+      PATIENCE_MS,
+    )
+    expect(question).toContain('│ What a is.')
     await terminal.key('Escape')
     await terminal.waitForScreen(/\/mcp:fix:two was cancelled\./, PATIENCE_MS)
     await terminal.submit('/mcp:fix:two')

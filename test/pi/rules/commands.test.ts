@@ -23,20 +23,20 @@ describe('/new-trigger in the real pi', () => {
         method: 'select',
         title:
           'Make this rule?\nWhen: build.done exists\nThen: say so in one line\nA background agent does this unattended.',
-        // What the sentence says comes first.
+        // A careless Enter makes none; what the sentence says comes next.
         options: [
+          'No',
           'Yes, once, and show the result in the chat',
           'Yes, once, and keep the result in the audit trail',
           'Yes, every time, and show the results in the chat',
           'Yes, every time, and keep the results in the audit trail',
-          'No',
         ],
       },
     ])
-    pi.answer(({ options }) => options?.[0])
+    pi.answer(({ options }) => options?.[1])
     const [made = ''] = await pi.command(sentence)
     await pi.command('/new-trigger whenever build.done exists, delete it')
-    pi.answer(({ options }) => options?.[2])
+    pi.answer(({ options }) => options?.[3])
     await pi.command(sentence)
     expect(storedRules(stage)).toMatchObject([
       {

@@ -41,11 +41,27 @@ describe('what completes /triggers in pi’s own interface', () => {
     await terminal.submit('/new-trigger when build.done exists, then tell me')
     const screen = await terminal.waitForScreen(/Make this rule\?/, PATIENCE_MS)
     expect(screen).toMatch(/ Make this rule\? *\n When: build\.done exists *\n Then: tell me *\n/)
-    expect(screen).toMatch(/→ Yes, once, and show the result in the chat *\n {3}Yes, once, and keep/)
-    await terminal.key('Down', 'Down', 'Enter')
+    expect(screen).toMatch(
+      /→ No *\n {3}Yes, once, and show the result in the chat *\n {3}Yes, once, and keep/,
+    )
+    await terminal.key('Down', 'Down', 'Down', 'Enter')
     await terminal.waitForScreen(
       /made a dynamic trigger rule:[^]*\[enabled, repeat, promote_to_chat\]/,
       PATIENCE_MS,
     )
+
+    // What a model wants is read to its end, and a careless Enter is no yes.
+    const args = { condition: `it ${'really '.repeat(300)}is`, action: 'delete everything', spec: 'as it is' }
+    stage.model.script([{ toolCalls: [{ name: 'new_trigger', args }] }, { text: 'Very well.' }])
+    await terminal.submit('Make a rule.')
+    let page = await terminal.waitForScreen(/Control-plane approval required/, PATIENCE_MS)
+    for (let n = 2; / → Read on\n {3}No\n/.test(page); n++) {
+      expect(page).not.toContain('delete everything')
+      await terminal.key('Enter')
+      page = await terminal.waitForScreen(new RegExp(`\\(${n} of \\d+\\)`))
+    }
+    expect(page).toMatch(/really is\n {3}- then delete everything\n[^]*\n → No\n {3}Yes\n/)
+    await terminal.key('Enter')
+    await terminal.waitForScreen(/denied: new_trigger/, PATIENCE_MS)
   })
 })

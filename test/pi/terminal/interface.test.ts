@@ -114,7 +114,7 @@ describe('the terminal interface of the real pi', () => {
         PATIENCE_MS,
       )
       expect(question.replace(/\s+/g, ' ')).toMatch(
-        /project\/\.pi\/mcp\.toml proj runs: \S+node \S+misbehaving\.mjs --log/,
+        /project\/\.pi\/mcp\.toml - proj runs: \S+node \S+misbehaving\.mjs --log/,
       )
       await terminal.key('Enter')
       await terminal.waitForScreen(/project is not trusted/, PATIENCE_MS)

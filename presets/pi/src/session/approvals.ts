@@ -10,6 +10,8 @@ export interface AskedCall {
 /** Options of a dialog of pi. Where channels are asked too, `relay` says about which call, or that they are not to be asked. */
 export interface ApprovalOptions extends ExtensionUIDialogOptions {
   readonly relay?: AskedCall | false
+  /** Draws the dialog in another way than pi does, where channels are asked too; the signal closes it. */
+  readonly show?: (signal: AbortSignal | undefined) => Promise<boolean>
 }
 
 /** What {@link confirm} asks. */
@@ -21,16 +23,23 @@ export interface Approval extends AskedCall {
 }
 
 /**
- * Asks whether a tool call may go on. The dialog is pi's own; channels that the person lets answer approvals are asked
+ * Asks whether a tool call may go on, in pi's own dialogs; channels that the person lets answer approvals are asked
  * at the same time, and the first answer counts. Without a user interface the answer is no.
  */
 export async function confirm(
-  { ui, hasUI }: Pick<ExtensionContext, 'ui' | 'hasUI'>,
+  { ui, hasUI, mode }: Pick<ExtensionContext, 'ui' | 'hasUI' | 'mode'>,
   { title, message, signal, ...call }: Approval,
 ): Promise<boolean> {
   if (!hasUI) return false
   const options: ApprovalOptions = { relay: call, ...(signal ? { signal } : {}) }
-  return ui.confirm(title, message, options)
+  if (mode !== 'tui') return ui.confirm(title, message, options)
+  const { confirmIn } = await import('./dialogs/index.ts')
+  const inPages: ApprovalOptions = {
+    ...options,
+    show: (signal) =>
+      confirmIn({ ui, mode }, title, message, { ...UNRELAYED, ...(signal ? { signal } : {}) }),
+  }
+  return ui.confirm(title, message, inPages)
 }
 
 /** Options of a dialog that is this person's alone: trust, consent, credentials, and what their own commands ask. */

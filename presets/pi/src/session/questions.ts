@@ -12,9 +12,17 @@ export async function askAboutProject(
   trust: TrustStore,
 ): Promise<readonly string[]> {
   const trusted: string[] = []
+  if (questions.length === 0) return trusted
+  const { item, selectIn, theirs } = await loadDialogs()
   for (const question of questions) {
-    // The first one is what a person who was typing takes by mistake.
-    const answer = await ctx.ui.select(questionText(question), [LATER, YES, NO], UNRELAYED)
+    const lines = [
+      'Use the MCP configuration of this project?',
+      ...theirs(cleanText(question.path, 500)),
+      ...question.facts.map(item),
+      'The answer holds until the file changes.',
+    ]
+    const place = await selectIn(ctx, { lines, leave: LATER }, ANSWERS, UNRELAYED)
+    const answer = ANSWERS[place ?? 0]
     if (answer !== YES && answer !== NO) continue
     await trust.save(question, answer === YES)
     if (answer === YES) trusted.push(question.path)
@@ -25,16 +33,10 @@ export async function askAboutProject(
 const YES = 'Use this file'
 const NO = 'Do not use it'
 const LATER = 'Ask again next time'
+/** The first one is what a person who was typing takes by mistake. */
+const ANSWERS = [LATER, YES, NO]
 
-function questionText({ path, facts }: TrustQuestion): string {
-  return [
-    `Use the MCP configuration of this project?`,
-    cleanText(path, 500),
-    ...facts.map((fact) => `  ${fact}`),
-    'The answer holds until the file changes.',
-  ].join('\n')
-}
-
+const LEAVE_IT = 'Leave pi’s settings as they are'
 const SILENCE_IT = 'Add the line'
 
 interface Asked {
@@ -50,16 +52,19 @@ export async function offerSilence(ctx: ExtensionContext, agentDir: string): Pro
     accepts: (content): content is Asked => typeof content === 'object' && content !== null,
   })
   if (asked.read().silence) return
-  const answer = await ctx.ui.select(
-    [
-      'Tapline replaces pi’s built-in MCP support, and pi warns about it at each start.',
-      'Adding "-builtin:mcp" to pi’s settings stops that. Take it back with "tapline doctor --undo":',
-      'without Tapline, that line would leave pi without MCP.',
-    ].join('\n'),
-    // A typed-ahead Enter changes nothing.
-    ['Leave pi’s settings as they are', SILENCE_IT],
-    UNRELAYED,
-  )
+  const lines = [
+    'Tapline replaces pi’s built-in MCP support, and pi warns about it at each start.',
+    'Adding "-builtin:mcp" to pi’s settings stops that. Take it back with "tapline doctor --undo":',
+    'without Tapline, that line would leave pi without MCP.',
+  ]
+  const { selectIn } = await loadDialogs()
+  // A typed-ahead Enter changes nothing.
+  const place = await selectIn(ctx, { lines, leave: LEAVE_IT }, [LEAVE_IT, SILENCE_IT], UNRELAYED)
   await asked.update((content) => ({ ...content, silence: true }))
-  if (answer === SILENCE_IT) await setBuiltInSilenced(agentDir, true)
+  if (place === 1) await setBuiltInSilenced(agentDir, true)
+}
+
+/** Few sessions ask anything. */
+function loadDialogs() {
+  return import('./dialogs/index.ts')
 }

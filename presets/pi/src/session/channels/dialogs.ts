@@ -25,7 +25,10 @@ export function relayDialogs({ ui, hasUI }: ExtensionContext, parts: DialogParts
   const ask = relayed(ui, { ...parts, channels: () => (ended ? undefined : parts.channels()) })
   const restore = [
     replace(ui, 'confirm', (confirm) => (title, message, options?: ApprovalOptions) => {
-      const show: Show<boolean> = (signal) => confirm(title, message, withSignal(options, signal))
+      const show: Show<boolean> = (signal) => {
+        const how = withSignal(options, signal)
+        return options?.show?.(how?.signal) ?? confirm(title, message, how)
+      }
       return ask({ text: `${title}\n${message}`, options }, { allow: true, deny: false }, show)
     }),
     replace(ui, 'select', (select) => (title, choices, options?: ApprovalOptions) => {

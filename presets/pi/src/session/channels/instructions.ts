@@ -1,7 +1,7 @@
 import { cleanLines, cut } from '@tapline/core'
 
 /** How much of its instructions each server may add to the prompt, in characters. */
-const LONGEST_INSTRUCTIONS = 6_000
+export const LONGEST_INSTRUCTIONS = 6_000
 
 /** A channel as the prompt speaks of it. */
 export interface PromptedChannel {

@@ -3,13 +3,14 @@ import { cleanText, type ServerSpec } from '@tapline/core'
 import type { Server } from '@tapline/headless'
 import { UNRELAYED } from '../approvals.ts'
 import type { Consent } from './consents.ts'
+import { LONGEST_INSTRUCTIONS } from './instructions.ts'
 
 const LATER = 'Ask again next time'
 const SPEAK = 'Let it speak'
 const SPEAK_AND_APPROVE = 'Let it speak, and approve tool calls for me'
 const NO = 'No: to the inbox with what it sends'
 
-const LONGEST_LINE = 300
+const LONGEST_LINE = 2_000
 const LONGEST_NAME = 64
 const SHOWN_TOOLS = 20
 
@@ -20,17 +21,30 @@ export async function askAboutChannel(
   tools: readonly string[],
   offersPermission: boolean,
 ): Promise<Consent | undefined> {
+  const { item, selectIn } = await import('../dialogs/index.ts')
   // The first one is what a person who was typing takes by mistake.
   const options = [LATER, SPEAK, ...(offersPermission ? [SPEAK_AND_APPROVE] : []), NO]
-  const facts = factsOf(spec, session.status.instructions, tools, offersPermission)
-  const answer = await ctx.ui.select(facts.join('\n'), options, UNRELAYED)
+  const facts = factsOf(session.status.instructions, tools, offersPermission)
+  const lines = [
+    `Let the MCP server "${spec.name}" speak in this conversation?`,
+    ...whereaboutsOf(spec).map(item),
+    'Whoever can write to it can then write to the model:',
+    ...facts.map(item),
+    'The answer holds until the way the server is reached changes.',
+  ]
+  const place = await selectIn(ctx, { lines, leave: LATER }, options, UNRELAYED)
+  const answer = options[place ?? 0]
   const asked = offersPermission ? { permission: answer === SPEAK_AND_APPROVE } : {}
   if (answer === SPEAK || answer === SPEAK_AND_APPROVE) return { speak: true, ...asked }
   return answer === NO ? { speak: false, ...asked } : undefined
 }
 
+function whereaboutsOf(spec: ServerSpec): readonly string[] {
+  return [reachOf(spec), `configured in ${cleanText(spec.source.label, LONGEST_LINE)}`]
+}
+
+/** What it could do. */
 function factsOf(
-  spec: ServerSpec,
   instructions: string | undefined,
   tools: readonly string[],
   offersPermission: boolean,
@@ -38,23 +52,18 @@ function factsOf(
   const shown = tools.slice(0, SHOWN_TOOLS).map((name) => cleanText(name, LONGEST_NAME))
   const more = tools.length - shown.length
   return [
-    `Let the MCP server "${spec.name}" speak in this conversation?`,
-    `  ${reachOf(spec)}`,
-    `  configured in ${cleanText(spec.source.label, LONGEST_LINE)}`,
-    'Whoever can write to it can then write to the model:',
-    '  - each message starts a turn by itself, with its text, and the model may use every tool it has',
+    'each message starts a turn by itself, with its text, and the model may use every tool it has',
     ...(instructions === undefined
       ? []
       : [
-          `  - its instructions become part of the system prompt: "${cleanText(instructions, LONGEST_LINE)}"`,
+          `its instructions become part of the system prompt: "${cleanText(instructions, LONGEST_INSTRUCTIONS)}"`,
         ]),
     ...(shown.length === 0
       ? []
-      : [`  - the model answers with: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`]),
+      : [`the model answers with: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`]),
     ...(offersPermission
-      ? ['  - if you let it, it is shown tool calls that wait for your approval, and may answer for you']
+      ? ['if you let it, it is shown tool calls that wait for your approval, and may answer for you']
       : []),
-    'The answer holds until the way the server is reached changes.',
   ]
 }
 

@@ -72,7 +72,7 @@ const KINDS: readonly (Kind & { readonly label: string })[] = [
 ]
 const NO = 'No'
 
-/** What the person wants of it; what the sentence says comes first. */
+/** What the person wants of it; what the sentence says comes before other kinds. */
 async function chosenKind(said: SaidRule, ctx: ExtensionCommandContext): Promise<Kind | undefined> {
   const question = [
     'Make this rule?',
@@ -83,8 +83,11 @@ async function chosenKind(said: SaidRule, ctx: ExtensionCommandContext): Promise
   const isSaid = (kind: Kind): boolean =>
     kind.fireOnce === said.fireOnce && kind.promoteToChat === said.promoteToChat
   const kinds = KINDS.toSorted((a, b) => Number(isSaid(b)) - Number(isSaid(a)))
-  const answer = await ctx.ui.select(question.join('\n'), [...kinds.map(({ label }) => label), NO], UNRELAYED)
-  return kinds.find(({ label }) => label === answer)
+  const { selectIn } = await import('../dialogs/index.ts')
+  // The first one is what a person who goes on typing takes by mistake.
+  const options = [NO, ...kinds.map(({ label }) => label)]
+  const place = await selectIn(ctx, { lines: question, leave: NO }, options, UNRELAYED)
+  return place === undefined ? undefined : kinds[place - 1]
 }
 
 function extractionPrompt(text: string): string {

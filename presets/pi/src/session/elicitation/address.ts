@@ -1,9 +1,10 @@
 import type { UrlQuestion } from '@tapline/core'
+import { theirs } from '../dialogs/marks.ts'
 import type { Asked, Reply } from './asking.ts'
 import type { Dialogs } from './dialogs.ts'
 import { NEVER } from './form.ts'
 import { whereIs } from './whereabouts.ts'
-import { LATER, theirs } from './words.ts'
+import { LATER } from './words.ts'
 
 const OPEN = 'Open it in the browser'
 const MYSELF = 'I open it myself'

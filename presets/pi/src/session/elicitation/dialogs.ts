@@ -1,7 +1,7 @@
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
 import { openBrowser } from '@tapline/headless'
-import { type ApprovalOptions, UNRELAYED } from '../approvals.ts'
-import { optionsIn, pagesOf, roomNow } from './pages.ts'
+import { UNRELAYED } from '../approvals.ts'
+import { inputIn, selectIn } from '../dialogs/dialog.ts'
 import { tickOff } from './ticking.ts'
 import { LATER } from './words.ts'
 
@@ -32,21 +32,16 @@ export interface Dialogs {
 export function createDialogs(ctx: ExtensionContext, over: AbortSignal): Dialogs {
   const { ui, mode } = ctx
   const isDrawn = mode === 'tui'
-  const fitting = isDrawn ? inTerminal(ctx) : WHOLE
   return {
     ...(isDrawn ? { tick: (...asked) => tickOff(ctx, ...asked, over) } : {}),
     select: async (lines, options, also) => {
       const how = { ...UNRELAYED, signal: also ? AbortSignal.any([over, also]) : over }
-      const rows = fitting.options(options)
-      const title = await fitting.read(lines, rows, how)
-      const chosen = title === undefined ? undefined : await ui.select(title, rows, how)
-      const place = rows.indexOf(chosen ?? '')
-      return place < 0 || over.aborted ? undefined : place
+      const place = await selectIn(ctx, { lines, leave: LATER }, options, how)
+      return over.aborted ? undefined : place
     },
     input: async (lines, placeholder) => {
       const how = { ...UNRELAYED, signal: over }
-      const title = await fitting.read(lines, [], how)
-      const text = title === undefined ? undefined : await ui.input(title, placeholder, how)
+      const text = await inputIn(ctx, { lines, leave: LATER }, placeholder, how)
       return over.aborted ? undefined : text
     },
     tell: (text) => {
@@ -58,37 +53,5 @@ export function createDialogs(ctx: ExtensionContext, over: AbortSignal): Dialogs
     },
     mark: (text) => (isDrawn ? ui.theme.inverse(text) : text),
     open: (address) => openBrowser(address, process.env),
-  }
-}
-
-/** How what a dialog shows is fitted into its place. */
-interface Fitting {
-  /** What stands above these options; undefined when the person has left what is read before. */
-  read(
-    lines: readonly string[],
-    options: readonly string[],
-    how: ApprovalOptions,
-  ): Promise<string | undefined>
-  options(options: readonly string[]): string[]
-}
-
-/** Where others draw it. */
-const WHOLE: Fitting = {
-  read: async (lines) => lines.join('\n'),
-  options: (options) => [...options],
-}
-
-const READ_ON = 'Read on'
-
-/** In a terminal: what does not fit is read page by page first. */
-function inTerminal({ ui }: Pick<ExtensionContext, 'ui'>): Fitting {
-  return {
-    read: async (lines, options, how) => {
-      const pages = pagesOf(lines, options, roomNow())
-      for (const page of pages.slice(0, -1))
-        if ((await ui.select(page.join('\n'), [READ_ON, LATER], how)) !== READ_ON) return undefined
-      return pages.at(-1)?.join('\n')
-    },
-    options: (options) => [...optionsIn(options, roomNow())],
   }
 }

@@ -1,7 +1,8 @@
 import type { ElicitationField, ElicitationValue, FormQuestion } from '@tapline/core'
+import { theirs } from '../dialogs/marks.ts'
 import type { Dialogs } from './dialogs.ts'
 import { toggle } from './ticking.ts'
-import { DEFAULT, kindOf, labelsOf, LEAVE_OUT, LONGEST_DEFAULT, theirs, valueOf } from './words.ts'
+import { DEFAULT, kindOf, labelsOf, LEAVE_OUT, LONGEST_DEFAULT, valueOf } from './words.ts'
 
 /** Whoever answers wrong so often is no person, or wants to do something else. */
 const MOST_ATTEMPTS = 10

@@ -1,8 +1,9 @@
 import type { ElicitationField, ElicitationValue, FormQuestion } from '@tapline/core'
+import { theirs } from '../dialogs/marks.ts'
 import type { Asked, Reply } from './asking.ts'
 import type { Dialogs } from './dialogs.ts'
 import { askForChange, askForField, type Filled } from './field.ts'
-import { asksForSecret, kindOf, LATER, theirs, valueOf } from './words.ts'
+import { asksForSecret, kindOf, LATER, valueOf } from './words.ts'
 
 const ANSWER = 'Answer'
 const ACCEPT = 'Yes, accept'

@@ -1,11 +1,11 @@
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
+import { inColumns } from '../dialogs/marks.ts'
 import { type Hint, hintLines } from '../screen/hints.ts'
 import { actionOf, letterOf } from '../screen/keys.ts'
 import { BLANK, type Line, line } from '../screen/line.ts'
 import { Position } from '../screen/position.ts'
 import { drawSheet } from '../screen/sheet.ts'
 import { showScreen } from '../screen/showing.ts'
-import { inColumns } from './words.ts'
 
 const MOST_LINES = 12
 const MOST_ROWS = 10

@@ -1,5 +1,4 @@
 import { cleanText, type ElicitationField, type ElicitationValue } from '@tapline/core'
-import { wrap } from '../screen/columns.ts'
 
 /** Leaves a question without an answer. */
 export const LATER = 'Not now'
@@ -15,20 +14,6 @@ export const LONGEST_DEFAULT = 1_000
 /** What servers must not ask for in a form (specification 2025-11-25, client/elicitation). */
 const SECRET =
   /pass(?:wor[dt]|code|phrase|wd)|\b(?:pin|otp|cvv|cvc|ssn|2fa|mfa)\b|secret|credential|token|api[ -]?key|private[ -]?key|access[ -]?key|(?:credit|card)[ -]?(?:card|number)|(?:seed|recovery)[ -]?(?:phrase|code)|one[ -]?time|kennwort|mot de passe|contrase|senha|парол|密[码碼]|パスワード|暗証|비밀번호/i
-
-/** Words of a server, marked as such in every line: they cannot pass for Tapline's own. */
-export function theirs(text: string): readonly string[] {
-  return text === '' ? [] : text.split('\n').map((line) => `  │ ${line}`)
-}
-
-/** A line in lines of at most so many columns. Words of a server keep their mark, or stay behind where they began. */
-export function inColumns(text: string, columns: number, most = Infinity): readonly string[] {
-  const [, mark = '', words = ''] = /^( {2}(?:│|\d+\.|…) |)(.*)$/s.exec(text) ?? []
-  const later = mark.includes('│') ? mark : ' '.repeat(mark.length)
-  return wrap(words, Math.max(2, columns - mark.length), most).map(
-    (part, n) => (n === 0 ? mark : later) + part,
-  )
-}
 
 /** Whether a form asks for something like a password. */
 export function asksForSecret(message: string, fields: readonly ElicitationField[]): boolean {

@@ -18,6 +18,8 @@ import { whileWaiting } from './waiting.ts'
 /** A server that is still connecting is waited for this long, in milliseconds. */
 const LONGEST_WAIT_MS = 30_000
 const MOST_NAMES = 10
+/** Leaves a question before it is answered. */
+const LEAVE = 'Not now'
 
 /** What a prompt is run with. */
 export interface PromptRun {
@@ -134,11 +136,15 @@ async function valuesOf(
     )
   if (missing.length > 0 && !ctx.hasUI) throw wrong(`It needs ${missing.map(shownName).join(', ')}.`)
   const all = new Map(values)
+  if (missing.length === 0) return all
+  const { inputIn, theirs } = await import('../dialogs/index.ts')
   for (const argument of missing) {
     const about = cleanText(argument.description ?? '', 300)
-    const title = `${shownName(argument)} for prompt ${shownName(prompt)} of MCP server "${spec.name}"`
+    const whose = `The MCP server "${spec.name}" needs a value:`
+    const what = `${shownName(argument)} for prompt ${shownName(prompt)}`
     const options = { ...UNRELAYED, signal: ended }
-    const answer = await ctx.ui.input(about === '' ? title : `${title}\n${about}`, undefined, options)
+    const said = { lines: [whose, ...theirs(what), ...theirs(about)], leave: LEAVE }
+    const answer = await inputIn(ctx, said, undefined, options)
     if (answer === undefined) throw new Cancelled()
     if (answer === '') throw wrong(`It needs ${shownName(argument)}.`)
     all.set(argument.name, answer)

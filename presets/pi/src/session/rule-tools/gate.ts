@@ -5,6 +5,8 @@ import { confirm } from '../approvals.ts'
 import { shownText } from '../rules-text.ts'
 
 const LONGEST_PREVIEW = 200
+/** In the terminal it is read in pages: all that a rule may say. */
+const LONGEST_IN_PAGES = 10_000
 
 /** A change that a model asks for and a person decides on. */
 export interface Change {
@@ -28,6 +30,7 @@ export async function approve(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (!ctx.hasUI) throw new Error(`${tool} requires interactive confirmation; use the slash command instead`)
+  const limit = ctx.mode === 'tui' ? LONGEST_IN_PAGES : LONGEST_PREVIEW
   ctx.ui.notify(`approval required: ${tool} (${action})`, 'info')
   const yes = await confirm(ctx, {
     toolName: tool,
@@ -38,7 +41,7 @@ export async function approve(
       `Tool: ${tool}`,
       `Reason: ${reason}`,
       `Args hash: ${createHash('sha256').update(JSON.stringify(args)).digest('hex').slice(0, 12)}`,
-      ...preview.map((line, index) => `${index === 0 ? 'Preview: ' : ''}${shown(line)}`),
+      ...preview.map((line, index) => `${index === 0 ? 'Preview: ' : ''}${shown(line, limit)}`),
     ].join('\n'),
     ...(signal ? { signal } : {}),
   })
@@ -47,6 +50,6 @@ export async function approve(
 }
 
 /** Redacted before it is cut, so that no half of a secret is left. */
-function shown(text: string): string {
-  return shownText(redact(text), LONGEST_PREVIEW)
+function shown(text: string, limit: number): string {
+  return shownText(redact(text), limit)
 }

@@ -1,6 +1,6 @@
 import type { ExtensionContext } from '@earendil-works/pi-coding-agent'
 import type { PermissionRequest, Verdict } from '@tapline/channels'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type ApprovalOptions, confirm, UNRELAYED } from '../../../src/session/approvals.ts'
 import { relayDialogs } from '../../../src/session/channels/dialogs.ts'
 
@@ -119,6 +119,17 @@ describe('dialogs that are relayed', () => {
     expect(asked).toMatchObject([{ toolName: 'new_trigger', input: { a: 1 }, description: 'T\nM' }])
     dialogs[0]!.answer(true)
     expect(await answer).toBe(true)
+    // In a terminal it is read in pages, which the answer from afar closes.
+    const drawn = confirm(
+      { ...ctx, mode: 'tui' },
+      { toolName: 'x', input: {}, title: 'T', message: 'M '.repeat(5_000) },
+    )
+    await vi.waitUntil(() => dialogs[1])
+    expect(asked[1]?.description).toBe(`T\n${'M '.repeat(5_000)}`)
+    expect(dialogs[1]).toMatchObject({ kind: 'select', options: { relay: false } })
+    asked[1]!.settle(allow)
+    expect(await drawn).toBe(true)
+    expect([dialogs.length, dialogs[1]!.options?.signal?.aborted]).toEqual([2, true])
     expect(
       await confirm({ ...ctx, hasUI: false }, { toolName: 'x', input: {}, title: '', message: '' }),
     ).toBe(false)

@@ -104,7 +104,8 @@ async function confirmed(
   if (!ctx.hasUI) return true
   const where = rest === '--all' ? 'of this project' : 'of every project on this machine'
   const question = `Remove ${counted(rules.length)} ${where}?`
-  return ctx.ui.confirm(question, ruleNames(rules).join('\n'), UNRELAYED)
+  const { confirmIn } = await import('../../dialogs/index.ts')
+  return confirmIn(ctx, question, ruleNames(rules).join('\n'), UNRELAYED)
 }
 
 /** The rules that the words after a subcommand mean. Throws when they mean none. */
